@@ -1,0 +1,1 @@
+"""StepCache: a cache for LLM apps that reuses verified steps of earlier replies."""

@@ -1,0 +1,69 @@
+"""What the flow asks of the world. Each effect is a value; a driver performs it and sends the answer back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepcache._data import Entry, PatchPlan, Request
+from stepcache.protocols import Purpose
+
+__all__ = ["Effect", "Embed", "Fetch", "FetchTemplate", "Generate", "Save", "Search"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Answer: `Entry | None`."""
+
+    namespace: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTemplate:
+    """Answer: `tuple[Entry, ...]`, newest first."""
+
+    namespace: str
+    template: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Answer: a vector, or None when there is no embedder, it failed, or nothing in the partition could match."""
+
+    namespace: str
+    partition: str
+    text: str
+    only_if_searchable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Answer: `tuple[Match, ...]`, nearest first."""
+
+    namespace: str
+    partition: str
+    vector: tuple[float, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Answer: `Completion`. `streams` says that its words are the answer and may be passed on as they come."""
+
+    prompt: str
+    purpose: Purpose
+    request: Request
+    streams: bool = False
+    plan: PatchPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Answer: whether the entry was taken."""
+
+    entry: Entry
+    vector: tuple[float, ...] | None
+
+
+Effect = Fetch | FetchTemplate | Embed | Search | Generate | Save

@@ -1,0 +1,116 @@
+"""What StepCache asks of the things it is given: tasks, models, stores, embedders, hooks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from stepcache._data import Completion, Entry, Match, Request, Result
+from stepcache.tasks._spec import Spec
+
+__all__ = [
+    "AsyncModel",
+    "AsyncStreamingModel",
+    "Embedder",
+    "Hook",
+    "Model",
+    "Purpose",
+    "Store",
+    "StreamingModel",
+    "Task",
+]
+
+Purpose = Literal["answer", "patch", "repair"]
+
+Task = Callable[[Request], Spec | None]
+Model = Callable[[str, str], Completion | str]
+AsyncModel = Callable[[str, str], Awaitable[Completion | str]]
+# A streaming model yields text pieces (or any opaque chunk) and may end with one Completion that joins them.
+StreamingModel = Callable[[str, str], Iterator[Any]]
+AsyncStreamingModel = Callable[[str, str], AsyncIterator[Any]]
+Hook = Callable[[Request, Result], None]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns text into vectors. `fingerprint` names the vector space: other model or weights, other fingerprint."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    def embed(self, text: str) -> Sequence[float]: ...
+
+    def embed_many(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Where entries live. Every method is blocking and thread-safe and may raise `StoreError`.
+
+    `namespace` is a wall: no call for one namespace returns, counts or changes anything of another. What was `put`
+    is readable at once through the same object, however late it reaches the disk.
+    """
+
+    def get(self, namespace: str, key: str) -> Entry | None:
+        """The entry with this key, expired or not, or None."""
+        ...
+
+    def peek(self, namespace: str, key: str) -> Entry | None:
+        """As `get`, from memory alone: never blocks on a disk or network; None says nothing."""
+        ...
+
+    def by_template(self, namespace: str, template: str, limit: int) -> tuple[Entry, ...]:
+        """The latest `limit` entries recorded under a template key, newest first. No embedding is involved."""
+        ...
+
+    def has_vectors(self, namespace: str, partition: str, fingerprint: str) -> bool:
+        """Whether a search of this partition could find anything (False saves the embedding)."""
+        ...
+
+    def search(
+        self, namespace: str, partition: str, fingerprint: str, vector: Sequence[float], limit: int
+    ) -> tuple[Match, ...]:
+        """The nearest entries of one partition and vector space, nearest first, each confirmed to exist still."""
+        ...
+
+    def put(self, entry: Entry, vector: Sequence[float] | None) -> None:
+        """Record or replace an entry; without a vector it can be found by key and template only."""
+        ...
+
+    def delete(self, namespace: str, keys: Iterable[str]) -> int:
+        """Remove entries by key; returns how many were there."""
+        ...
+
+    def block(self, namespace: str, key: str, other: str) -> None:
+        """Remember that the entry `key` must never again match the request with key `other`."""
+        ...
+
+    def blocked(self, namespace: str, other: str) -> frozenset[str]:
+        """The entry keys that may not match the request with key `other`."""
+        ...
+
+    def scan(self, namespace: str | None = None) -> Iterator[tuple[Entry, Sequence[float] | None]]:
+        """All entries (of one namespace, or of all) with their vectors, oldest first."""
+        ...
+
+    def namespaces(self) -> tuple[str, ...]: ...
+
+    def count(self, namespace: str | None = None) -> int: ...
+
+    def flush(self) -> None:
+        """Return when everything put so far is where it will survive the process."""
+        ...
+
+    def clear(self, namespace: str | None = None) -> int:
+        """Remove all entries and blocks of one namespace, or of all; returns how many entries went."""
+        ...
+
+    def compact(self) -> None:
+        """Give back disk space that removed entries still hold."""
+        ...
+
+    def purge(self) -> None:
+        """Leave no byte of removed text or vectors on disk."""
+        ...
+
+    def close(self) -> None: ...

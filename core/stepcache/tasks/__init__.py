@@ -1,0 +1,1 @@
+"""The kinds of request StepCache recognises."""
