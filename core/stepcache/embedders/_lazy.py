@@ -1,0 +1,47 @@
+"""Loading a model at its first use, once, under a lock, and not again and again when it can't be loaded."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from stepcache.errors import EmbeddingError
+
+__all__ = ["Lazy"]
+
+_Model = TypeVar("_Model")
+_RETRY_SECONDS = 60.0
+
+
+class Lazy(Generic[_Model]):
+    """Holds what `load` returns. A failed load is remembered for a minute and costs nothing meanwhile."""
+
+    def __init__(self, load: Callable[[], _Model], clock: Callable[[], float] = time.monotonic) -> None:
+        self._load = load
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._model: _Model | None = None
+        self._failure: tuple[float, str] | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self._model is not None
+
+    def get(self) -> _Model:
+        """The model, loaded if need be. Raises `EmbeddingError`."""
+        if self._model is not None:
+            return self._model
+        with self._lock:
+            if self._model is not None:
+                return self._model
+            if self._failure is not None and self._clock() - self._failure[0] < _RETRY_SECONDS:
+                raise EmbeddingError(self._failure[1])
+            try:
+                self._model = self._load()
+            except Exception as problem:  # whatever a model library raises, the cache only knows "no embedder"
+                text = str(problem) if isinstance(problem, EmbeddingError) else f"cannot load the embedder: {problem}"
+                self._failure = (self._clock(), text)
+                raise EmbeddingError(text) from problem
+            return self._model
