@@ -42,6 +42,10 @@ _WORDS = (
     "phase|fase|шаг|этап|крок|стъпка|βήμα|שלב|צעד|الخطوة|خطوة|گام|مرحله|مرحلہ|चरण|पायरी|ধাপ|ਕਦਮ|પગલું|படி|దశ|ಹಂತ|"
     "ഘട്ടം|ขั้นตอนที่|ขั้นที่|ステップ|手順|步骤|步驟|단계|hatua|hakbang"
 )
+_LABELS = (  # words that number parts only when a sign or the end of the line follows ("Day 1:")
+    "day|tag|día|jour|giorno|dag|week|woche|semana|semaine|part|teil|parte|partie|stage|etappe|stufe|tip|tipp|consejo|"
+    "conseil|chapter|kapitel|lesson|task|aufgabe|option|method|methode|round|runde"
+)
 _ORDINALS = (  # one row a language; the place in the row is the number
     "first second third fourth fifth sixth seventh eighth ninth tenth",
     "firstly secondly thirdly fourthly fifthly",
@@ -74,16 +78,19 @@ _HAN = "零一二三四五六七八九"
 
 _HIDDEN = "\u061c\u200b-\u200f\u2060\u202a-\u202e\u2066-\u2069\ufeff"  # direction marks, zero widths, byte order mark
 _GAP = "[ \t\u00a0\u202f\u3000]"
+_CAPITAL = "(?-i:[A-ZÄÖÜÉ][^\\W\\d_]|[\u0400-\u04ff\u0590-\u06ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3])"
 _AFTER = r"(?=\s|[*_]|\Z)"
 
 _MARK = re.compile(
     rf"(?P<indent>(?:{_GAP}|[{_HIDDEN}])*+)"
     rf"(?:(?P<hash>\#{{1,6}}){_GAP}++)?"
-    rf"[*_]{{0,3}}+"
+    rf"(?:[*_]{{1,3}}+(?=\S))?+"
     rf"(?P<mark>"
     rf"(?P<bullet>[-*+•‣◦▪▸►●○■□–✓✔✅➤➢→·∙・]){_AFTER}"
-    rf"|(?P<word>{_WORDS}){_GAP}{{0,3}}(?P<of>\d{{1,4}}|{'|'.join(_WORD_VALUES)}|[{_HAN}十]{{1,3}})(?!\w|[.,]\d)"
+    rf"|(?P<word>{_WORDS}){_GAP}{{0,3}}[#№]?(?P<of>\d{{1,4}}|{'|'.join(_WORD_VALUES)}|[{_HAN}十]{{1,3}})"
+    rf"(?![^\W_]|[.,]\d)"
     rf"(?:{_GAP}{{0,2}}(?:[:：.)．、]|[-–—]{_AFTER}))?"
+    rf"|(?P<label>{_LABELS}){_GAP}{{1,3}}(?P<nr>\d{{1,3}})(?:{_GAP}?[:.)](?!\d)|{_GAP}?[-–—]{_AFTER}|(?=[*_]*{_GAP}*(?:[\r\n]|\Z)))"
     rf"|第{_GAP}?(?P<han>\d{{1,3}}|[{_HAN}十]{{1,3}}){_GAP}?(?:步[骤驟]?|歩|ステップ|[点點]|(?=[、，,：:]))[：:、，,.]?"
     rf"|(?P<dan>\d{{1,3}})단계(?:[:：.)]|{_AFTER})"
     rf"|(?P<th>{'|'.join(_KOREAN_TH)}){_GAP}?번째(?:{_GAP}?단계)?[:：,.]?"
@@ -91,8 +98,8 @@ _MARK = re.compile(
     rf"|(?P<hanlist>[{_HAN}十]{{1,3}})、"
     rf"|(?P<ring>[\u2460-\u249b\u24f5-\u24fe\u2776-\u2793\u3220-\u3229\u3280-\u3289]|\d\ufe0f?\u20e3)"
     rf"|(?P<open>[(（])(?:(?P<inner>\d{{1,9}})|(?P<innerletter>[a-zA-Z]))[)）]{_AFTER}"
-    rf"|(?P<number>\d{{1,9}})(?:(?:[.:]|\.?\)){_AFTER}(?!{_GAP}\d{{1,2}}\.{_GAP}?\d{{4}}(?!\d))"
-    rf"(?!{_GAP}(?:{_MONTHS})\w*\.?{_GAP}\d{{4}}(?!\d))|[．、）：])"
+    rf"|[#№]?(?P<number>\d{{1,9}})(?:(?:[.:]|\.?\)){_AFTER}(?!{_GAP}\d{{1,2}}\.{_GAP}?\d{{4}}(?!\d))"
+    rf"(?!{_GAP}(?:{_MONTHS})\w*\.?{_GAP}\d{{4}}(?!\d))|[．、）：]|\.(?={_CAPITAL})|{_GAP}?[-–—]{_GAP}(?={_CAPITAL}))"
     rf"|(?P<roman>[ivx]{{1,6}})[.)]{_AFTER}"
     rf"|(?P<letter>[a-z])\){_AFTER}"
     rf")",
@@ -132,6 +139,8 @@ def _style_and_value(groups: dict[str, str | None]) -> tuple[str, int | None]:
         return sign, None
     if (word := groups["word"]) is not None:
         return f"word {word.casefold()}", _number(groups["of"] or "")
+    if (label := groups["label"]) is not None:
+        return f"word {label.casefold()}", int(groups["nr"] or "")
     if (number := groups["han"]) is not None:
         return "word 第", _number(number)
     if (number := groups["dan"]) is not None:
@@ -148,7 +157,7 @@ def _style_and_value(groups: dict[str, str | None]) -> tuple[str, int | None]:
         letter = groups["innerletter"]
         return ("(a)", ord(letter.lower()) - 96) if letter else ("(1)", int(groups["inner"] or ""))
     if (number := groups["number"]) is not None:
-        return (groups["mark"] or "")[len(number):].strip(), int(number)
+        return (groups["mark"] or "").replace(number, "", 1).strip(), int(number)
     if (roman := groups["roman"]) is not None:
         return "i", _roman(roman.lower())
     return "a)", ord((groups["letter"] or "").lower()) - 96

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from stepcache._data import Step
 from stepcache._marker import Mark, read_mark
@@ -38,7 +38,7 @@ _TABLE = re.compile(
 )
 _THINK = re.compile(r"<(think|thinking|thought|reasoning|reflection|scratchpad)>", re.IGNORECASE)
 _UNTHINK = re.compile(r"</(?:think|thinking|thought|reasoning|reflection|scratchpad)>\s*", re.IGNORECASE)
-_DISPLAY = re.compile(r"(?<!\\)\\\[(?!.*\\\])", re.DOTALL)
+_DISPLAY = re.compile(r"(?<!\\)\\([\[\]])")
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]+\*?)\}")
 _BOLD_ONLY = re.compile(r"\*\*[^*]+\*\*[:：]?|__[^_]+__[:：]?")
@@ -58,7 +58,7 @@ def segment(text: str) -> tuple[Step, ...]:
     if _is_json_reply(text):
         return (Step(text),)
     starts = [0, *_starts(text), len(text)]
-    return tuple(Step(text[start:stop]) for start, stop in zip(starts, starts[1:], strict=False))
+    return tuple(Step(text[start:stop]) for start, stop in pairwise(starts))
 
 
 def marker(step: Step) -> str | None:
@@ -110,6 +110,7 @@ class _Scan:
         self.flat = text.replace("\r", "\n")  # the same places, so that ^ and $ know every line
         self.found: list[_Unit] = []
         self.item: Mark | None = None  # the list item that is open
+        self.nested: set[str] = set()  # the styles of the lists inside it
         self.titled = False  # the open step is a title so far: lists and one paragraph after an empty line are its body
         self.awaits = False  # ... and that paragraph is still to come
         self.blank = True  # an empty line (or the beginning of the text) lies before this line
@@ -153,6 +154,7 @@ class _Scan:
             self._paragraph(at, first - at)
         elif self._holds(mark):
             self.awaits = False
+            self.nested.add(mark.style)
         elif self._continues(mark):
             self._paragraph(at, first - at)
         else:
@@ -166,6 +168,7 @@ class _Scan:
     def _open(self, unit: _Unit, *, titled: bool = False) -> None:
         self.found.append(unit)
         self.item, self.titled, self.awaits, self.cut = unit.mark, titled, titled, False
+        self.nested.clear()
         if unit.mark is not None and unit.mark.value is not None:
             self.last[unit.mark.style] = unit.mark.value
 
@@ -177,9 +180,11 @@ class _Scan:
         return stop
 
     def _unopened_thinking(self) -> int:
-        """Where the reply proper begins if only the end of the thinking is in it (the start is in the chat template)."""
+        """Where the reply proper begins if only the end of its thinking is in it (a chat template holds the start)."""
         close = _UNTHINK.search(self.text)
-        if close is None or _THINK.search(self.text, 0, close.start()) or "\n" not in self.flat[close.start():close.end()]:
+        if close is None or _THINK.search(self.text, 0, close.start()):
+            return 0
+        if "\n" not in self.flat[close.start():close.end()]:  # the tag is spoken of, not used
             return 0
         return self._wall(0, close.end())
 
@@ -221,7 +226,7 @@ class _Scan:
             return False
         if mark.indent >= item.indent + 2:
             follows = mark.style == item.style and item.value is not None and mark.value == item.value + 1
-            return not (follows and mark.indent < item.indent + 4)
+            return not follows or mark.style in self.nested or mark.indent >= item.indent + 4
         return mark.rank < item.rank and (not self.blank or self.titled or item.rank > 1)
 
     def _continues(self, mark: Mark) -> bool:
@@ -256,7 +261,7 @@ class _Scan:
         """Where the formula is closed that text[at:stop] leaves open; None if there is none or it never closes."""
         line = self.text[at:stop]
         close = None
-        if _DISPLAY.search(line):
+        if "\\[" in line and _DISPLAY.findall(line)[-1:] == ["["]:
             close = "\\]"
         elif "$$" in line and line.count("$$") % 2 and (line.strip().startswith("$$") or line.strip().endswith("$$")):
             close = "$$"
