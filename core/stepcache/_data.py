@@ -319,11 +319,12 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """A match exists but reuse is refused; the model answers afresh."""
+    """A match exists but reuse is refused; the model answers afresh. `code` is the reason in one word, safe to log."""
 
     match: Match
     reason: str
     verdicts: tuple[Verdict, ...] = ()
+    code: str = "failing"
     outcome: ClassVar[Outcome] = "skip"
 
     def __str__(self) -> str:
@@ -359,7 +360,9 @@ class Result:
     `decision` is what was planned, `source` what in fact answered. `verified` tells whether the reply passes the
     spec's check. `calls` counts model calls, `usage` their tokens, `saved` the tokens that were not spent because
     of the cache (None when unknown). `kept` and `regenerated` count steps. `payload` is the framework's own reply
-    where it was stored whole. `key` is this request's key.
+    where it was stored whole. `key` is this request's key,
+    `shadow` the verdict of `Policy(shadow=True)` on what would have been served, and
+    `shared` that the same request was under way and this is a copy of its reply.
     """
 
     output: str
@@ -378,6 +381,8 @@ class Result:
     finish_reason: str | None = None
     recorded: bool = False
     namespace: str = "default"
+    shadow: Verdict | None = None
+    shared: bool = False
 
     @property
     def outcome(self) -> Outcome:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from stepcache._data import Entry, PatchPlan, Request
 from stepcache.protocols import Purpose
 
-__all__ = ["Effect", "Embed", "Fetch", "FetchTemplate", "Generate", "Save", "Search"]
+__all__ = ["Block", "Effect", "Embed", "Fetch", "FetchTemplate", "Generate", "Judge", "Save", "Search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,12 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class FetchTemplate:
-    """Answer: `tuple[Entry, ...]`, newest first."""
+    """Answer: `tuple[Entry, ...]`, newest first, without those blocked for the request with key `asker`."""
 
     namespace: str
     template: str
     limit: int
+    asker: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,13 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Answer: `tuple[Match, ...]`, nearest first."""
+    """Answer: `tuple[Match, ...]`, nearest first, without those blocked for the request with key `asker`."""
 
     namespace: str
     partition: str
     vector: tuple[float, ...]
     limit: int
+    asker: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +68,21 @@ class Save:
     vector: tuple[float, ...] | None
 
 
-Effect = Fetch | FetchTemplate | Embed | Search | Generate | Save
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Answer: whether the policy's judge finds both prompts to ask for the same thing (False if it fails)."""
+
+    cached_prompt: str
+    new_prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Answer: None. The entry `key` will never again match the request with key `asker`."""
+
+    namespace: str
+    key: str
+    asker: str
+
+
+Effect = Fetch | FetchTemplate | Embed | Search | Generate | Save | Judge | Block

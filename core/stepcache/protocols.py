@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from stepcache._data import Completion, Entry, Match, Request, Result
-from stepcache.tasks._spec import Spec
+
+if TYPE_CHECKING:  # the tasks package imports this module
+    from stepcache.tasks._spec import Spec
 
 __all__ = [
     "AsyncModel",
@@ -22,7 +24,7 @@ __all__ = [
 
 Purpose = Literal["answer", "patch", "repair"]
 
-Task = Callable[[Request], Spec | None]
+Task = Callable[[Request], "Spec | None"]
 Model = Callable[[str, str], Completion | str]
 AsyncModel = Callable[[str, str], Awaitable[Completion | str]]
 # A streaming model yields text pieces (or any opaque chunk) and may end with one Completion that joins them.

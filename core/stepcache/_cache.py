@@ -1,0 +1,604 @@
+"""StepCache itself: what a caller holds. It binds store, embedder, tasks and policy to the flow; it decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from weakref import WeakValueDictionary
+
+from stepcache import _drive, _flow
+from stepcache._backend import Backend
+from stepcache._codec import decode_line, encode_line
+from stepcache._control import disabled, merged, with_control
+from stepcache._data import CacheControl, Completion, Decision, Entry, Request, Result, Skip, Usage
+from stepcache._effects import Generate
+from stepcache._flight import Flights
+from stepcache._policy import Policy
+from stepcache._replay import pieces
+from stepcache._stats import Stats, Tallies
+from stepcache.errors import ConfigurationError
+from stepcache.protocols import AsyncModel, AsyncStreamingModel, Embedder, Hook, Model, Store, StreamingModel, Task
+from stepcache.tasks import DEFAULT_TASKS
+from stepcache.tasks._spec import Spec
+
+__all__ = ["StepCache"]
+
+_log = logging.getLogger("stepcache")
+_MAX_TRUSTED = 4096
+_leading: ContextVar[frozenset[str]] = ContextVar("stepcache_leading", default=frozenset())
+_by_path: WeakValueDictionary[str, StepCache] = WeakValueDictionary()
+_by_path_lock = threading.Lock()
+_embedding_notice = False
+
+
+class StepCache:
+    """A cache of reasoning: replies are kept as steps, verified against each new request, reused, patched or skipped.
+
+    store: where entries live (`stepcache.stores`). embedder: None runs with exact and template reuse only.
+    tasks: what kinds of request are recognised, tried in order. policy: see `Policy`. hooks: called with
+    `(request, result)` after every request. clock: seconds since the epoch, as `time.time`.
+
+    Safe to share between threads and event loops. Raises `ConfigurationError` for unusable arguments.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None = None,
+        tasks: Iterable[Task] = DEFAULT_TASKS,
+        policy: Policy | None = None,
+        hooks: Iterable[Hook] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not isinstance(store, Store):
+            raise ConfigurationError(
+                f"StepCache(store=...) takes a store such as MemoryStore() or ChromaStore(path=...), not {store!r}; "
+                "for a folder write StepCache.open('./cache')")
+        if embedder is not None and not isinstance(embedder, Embedder):
+            raise ConfigurationError("StepCache(embedder=...) takes an object with fingerprint, embed and embed_many, "
+                                     f"or None, not {embedder!r}")
+        policy = Policy() if policy is None else policy
+        if not isinstance(policy, Policy):
+            raise ConfigurationError(f"StepCache(policy=...) takes a Policy, not {policy!r}; write Policy(...)")
+        self.tasks = tuple(tasks)
+        self.hooks = tuple(hooks)
+        for name, given in (("tasks", self.tasks), ("hooks", self.hooks), ("clock", (clock,))):
+            if not all(callable(one) for one in given):
+                raise ConfigurationError(f"StepCache({name}=...) takes callables, not {given!r}")
+        self.store, self.embedder, self.policy, self.clock = store, embedder, policy, clock
+        self._backend = Backend(store, embedder, policy)
+        self._flights = Flights()
+        self._tallies = Tallies()
+        self._trusted: OrderedDict[str, Entry] = OrderedDict()
+        self._trust_lock = threading.Lock()
+
+    # -- opening ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], **options: Any) -> StepCache:
+        """Open a cache in a folder (Chroma), or in memory for ":memory:".
+
+        Options are those of the constructor; the embedder defaults to all-MiniLM-L6-v2 where sentence-transformers
+        is installed. Nothing is read, written or loaded before the first request.
+        """
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+            raise ConfigurationError(f"StepCache.open takes a folder or ':memory:', not {path!r}")
+        store: Store
+        if os.fspath(path) == ":memory:":
+            from stepcache.stores.memory import MemoryStore
+
+            store = MemoryStore()
+        else:
+            from stepcache.stores.chroma import ChromaStore
+
+            store = ChromaStore(path=Path(path))
+        if "embedder" not in options:
+            options["embedder"] = _default_embedder()
+        try:
+            return cls(store, **options)
+        except TypeError as error:
+            raise ConfigurationError(
+                f"StepCache.open: {error}; options are embedder, tasks, policy, hooks and clock") from error
+
+    @classmethod
+    def of(cls, cache: StepCache | str | os.PathLike[str]) -> StepCache:
+        """Return the cache itself, or the one open StepCache of a folder in this process."""
+        if isinstance(cache, StepCache):
+            return cache
+        if not isinstance(cache, str | os.PathLike) or not os.fspath(cache):
+            raise ConfigurationError(f"cache= takes a folder, ':memory:' or a StepCache, not {cache!r}")
+        if os.fspath(cache) == ":memory:":
+            return cls.open(cache)
+        real = os.path.realpath(cache)
+        with _by_path_lock:
+            known = _by_path.get(real)
+            if known is None:
+                known = _by_path[real] = cls.open(real)
+            return known
+
+    # -- answering ----------------------------------------------------------------------------------------------
+
+    def complete(
+        self, request: Request | str, model: Model, *, control: CacheControl | None = None,
+        spec: Spec | Task | None = None, namespace: str | None = None,
+    ) -> Result:
+        """Answer a request, from the cache where that is right, else with the model.
+
+        `model(prompt, purpose)` returns a `Completion` or a string; purpose is "answer", "patch" or "repair". Its
+        errors reach the caller unchanged.
+        """
+        return self.run(_request(request, control, spec, namespace),
+                        lambda effect: Completion.of(model(effect.prompt, effect.purpose)))
+
+    async def acomplete(
+        self, request: Request | str, model: AsyncModel, *, control: CacheControl | None = None,
+        spec: Spec | Task | None = None, namespace: str | None = None,
+    ) -> Result:
+        """As `complete`, with an async model, never blocking the event loop."""
+
+        async def generate(effect: Generate) -> Completion:
+            return Completion.of(await model(effect.prompt, effect.purpose))
+
+        return await self.arun(_request(request, control, spec, namespace), generate)
+
+    def stream(
+        self, request: Request | str, model: StreamingModel, *, control: CacheControl | None = None,
+        spec: Spec | Task | None = None, namespace: str | None = None,
+    ) -> Iterator[str | Result]:
+        """As `complete`, yielding pieces of text and, last, the `Result` whose output they join to.
+
+        `model(prompt, purpose)` yields strings and may end with a `Completion`. What must be checked is shown only
+        when it has been checked; what the cache holds is shown in several pieces.
+        """
+        def generate(effect: Generate) -> Iterator[Any]:
+            text: list[str] = []
+            last: Completion | None = None
+            for piece in model(effect.prompt, effect.purpose):
+                if isinstance(piece, Completion):
+                    last = piece
+                else:
+                    text.append(piece)
+                    yield piece
+            yield last if last is not None else Completion("".join(text))
+
+        shown = False
+        for item in self.run_stream(_request(request, control, spec, namespace), generate):
+            if isinstance(item, Result) and not shown:
+                yield from pieces(item.steps)
+            shown = True
+            yield item
+
+    async def astream(
+        self, request: Request | str, model: AsyncStreamingModel, *, control: CacheControl | None = None,
+        spec: Spec | Task | None = None, namespace: str | None = None,
+    ) -> AsyncIterator[str | Result]:
+        """As `stream`, async."""
+        async def generate(effect: Generate) -> AsyncIterator[Any]:
+            text: list[str] = []
+            last: Completion | None = None
+            async for piece in model(effect.prompt, effect.purpose):
+                if isinstance(piece, Completion):
+                    last = piece
+                else:
+                    text.append(piece)
+                    yield piece
+            yield last if last is not None else Completion("".join(text))
+
+        shown = False
+        async for item in self.arun_stream(_request(request, control, spec, namespace), generate):
+            if isinstance(item, Result) and not shown:
+                for piece in pieces(item.steps):
+                    yield piece
+            shown = True
+            yield item
+
+    def explain(self, request: Request | str, *, control: CacheControl | None = None,
+                spec: Spec | Task | None = None, namespace: str | None = None) -> Decision:
+        """The decision this request would get now, without calling a model or changing anything."""
+        asked = with_control(_request(request, control, spec, namespace))
+        policy = replace(self.policy, judge=None)  # a second opinion may cost a call
+
+        def only_plan(effect: Generate) -> Completion:
+            raise AssertionError("a plan never calls the model")
+
+        return _drive.run(_flow.plan(asked, self._world(None, policy)), self._backend, only_plan).decision
+
+    def lookup(self, request: Request | str, generate: Callable[[Generate], Completion] | None = None, *,
+               model: Model | None = None) -> Result | None:
+        """The reply the cache can give without a whole new answer, or None. A `model` lets it patch and repair."""
+        asked = with_control(_request(request, None, None, None))
+        if disabled():
+            return None
+        if model is not None:
+            chosen = model
+
+            def generate(effect: Generate) -> Completion:
+                return Completion.of(chosen(effect.prompt, effect.purpose))
+
+        flow = _flow.lookup(asked, self._world(None), may_patch=generate is not None)
+        result = _drive.run(flow, self._backend, generate or _no_model)
+        return None if result is None else self._finished(asked, result)
+
+    async def alookup(self, request: Request | str,
+                      generate: Callable[[Generate], Awaitable[Completion]] | None = None) -> Result | None:
+        """As `lookup`, async."""
+        asked = with_control(_request(request, None, None, None))
+        if disabled():
+            return None
+        flow = _flow.lookup(asked, self._world(None), may_patch=generate is not None)
+        result = await _drive.arun(flow, self._backend, generate or _no_async_model)
+        return None if result is None else self._finished(asked, result)
+
+    def record(self, request: Request | str, output: Completion | str) -> bool:
+        """Record a reply made elsewhere, if it passes what the request demands; returns whether it was taken."""
+        asked = with_control(_request(request, None, None, None))
+        if disabled():
+            return False
+        return _drive.run(_flow.record(asked, Completion.of(output), self._world(None)), self._backend, _no_model)
+
+    async def arecord(self, request: Request | str, output: Completion | str) -> bool:
+        """As `record`, async."""
+        asked = with_control(_request(request, None, None, None))
+        if disabled():
+            return False
+        flow = _flow.record(asked, Completion.of(output), self._world(None))
+        return await _drive.arun(flow, self._backend, _no_async_model)
+
+    # -- for adapters: a request and a function that performs Generate --------------------------------------------
+
+    def run(self, request: Request, generate: Callable[[Generate], Completion]) -> Result:
+        """Answer one request; `generate` performs a `Generate` effect. The same request at once calls once."""
+        request = with_control(request)
+        if disabled():
+            return _drive.run(_flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate)
+        key = self._flight_key(request)
+        while key is not None and key not in _leading.get():
+            leads, flight = self._flights.board(key)
+            if leads:
+                with self._flights.leading(key, flight) as landed:
+                    token = _leading.set(_leading.get() | {key})
+                    try:
+                        result = self._run(request, generate, key)
+                    finally:
+                        _leading.reset(token)
+                    landed.append(result)
+                return result
+            if not Flights.may_wait():
+                break
+            try:
+                fate, shared = flight.result(self.policy.flight_timeout)
+            except TimeoutError:
+                break
+            if fate == "landed":
+                return self._shared(request, shared)
+            if fate == "failed":
+                break
+        return self._run(request, generate, key)
+
+    async def arun(self, request: Request, generate: Callable[[Generate], Awaitable[Completion]]) -> Result:
+        """As `run`, async."""
+        request = with_control(request)
+        if disabled():
+            return await _drive.arun(_flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate)
+        key = self._flight_key(request)
+        while key is not None and key not in _leading.get():
+            leads, flight = self._flights.board(key)
+            if leads:
+                with self._flights.leading(key, flight) as landed:
+                    token = _leading.set(_leading.get() | {key})
+                    try:
+                        result = await self._arun(request, generate, key)
+                    finally:
+                        _leading.reset(token)
+                    landed.append(result)
+                return result
+            try:  # shielded: a follower that is cancelled must not cancel the flight of the others
+                fate, shared = await asyncio.wait_for(
+                    asyncio.shield(asyncio.wrap_future(flight)), self.policy.flight_timeout)
+            except TimeoutError:
+                break
+            if fate == "landed":
+                return self._shared(request, shared)
+            if fate == "failed":
+                break
+        return await self._arun(request, generate, key)
+
+    def run_stream(self, request: Request, generate: Callable[[Generate], Iterator[Any]]) -> Iterator[Any]:
+        """Yield the model's chunks where they may be shown as they come, and last the `Result`, once.
+
+        `generate` yields opaque chunks and, last, one `Completion` that joins them. No chunk before the result means
+        that the reply was complete (and checked) before anything could be shown.
+        """
+        request = with_control(request)
+        if disabled():
+            yield from _drive.run_stream(_flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate)
+            return
+        key = self._flight_key(request)
+        while key is not None and key not in _leading.get():
+            leads, flight = self._flights.board(key)
+            if leads:
+                with self._flights.leading(key, flight) as landed:
+                    for item in self._run_stream(request, generate, key):
+                        if isinstance(item, Result):
+                            landed.append(item)
+                        yield item
+                return
+            if not Flights.may_wait():
+                break
+            try:
+                fate, shared = flight.result(self.policy.flight_timeout)
+            except TimeoutError:
+                break
+            if fate == "landed":
+                yield self._shared(request, shared)
+                return
+            if fate == "failed":
+                break
+        yield from self._run_stream(request, generate, key)
+
+    async def arun_stream(
+        self, request: Request, generate: Callable[[Generate], AsyncIterator[Any]]
+    ) -> AsyncIterator[Any]:
+        """As `run_stream`, async."""
+        request = with_control(request)
+        if disabled():
+            async for item in _drive.arun_stream(
+                    _flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate):
+                yield item
+            return
+        key = self._flight_key(request)
+        while key is not None and key not in _leading.get():
+            leads, flight = self._flights.board(key)
+            if leads:
+                with self._flights.leading(key, flight) as landed:
+                    async for item in self._arun_stream(request, generate, key):
+                        if isinstance(item, Result):
+                            landed.append(item)
+                        yield item
+                return
+            try:
+                fate, shared = await asyncio.wait_for(
+                    asyncio.shield(asyncio.wrap_future(flight)), self.policy.flight_timeout)
+            except TimeoutError:
+                break
+            if fate == "landed":
+                yield self._shared(request, shared)
+                return
+            if fate == "failed":
+                break
+        async for item in self._arun_stream(request, generate, key):
+            yield item
+
+    def _run(self, request: Request, generate: Callable[[Generate], Completion], key: str | None) -> Result:
+        result = _drive.run(_flow.answer(request, self._world(key)), self._backend, generate)
+        return self._finished(request, result)
+
+    async def _arun(
+        self, request: Request, generate: Callable[[Generate], Awaitable[Completion]], key: str | None
+    ) -> Result:
+        result = await _drive.arun(_flow.answer(request, self._world(key)), self._backend, generate)
+        return self._finished(request, result)
+
+    def _run_stream(
+        self, request: Request, generate: Callable[[Generate], Iterator[Any]], key: str | None
+    ) -> Iterator[Any]:
+        for item in _drive.run_stream(_flow.answer(request, self._world(key)), self._backend, generate):
+            yield self._finished(request, item) if isinstance(item, Result) else item
+
+    async def _arun_stream(
+        self, request: Request, generate: Callable[[Generate], AsyncIterator[Any]], key: str | None
+    ) -> AsyncIterator[Any]:
+        async for item in _drive.arun_stream(_flow.answer(request, self._world(key)), self._backend, generate):
+            yield self._finished(request, item) if isinstance(item, Result) else item
+
+    def _flight_key(self, request: Request) -> str | None:
+        """The key under which equal requests share a call; None for those that must not."""
+        control = request.control
+        if control.no_cache or control.refresh or self.policy.shadow or len(request.prompt) > self.policy.max_chars:
+            return None
+        try:
+            return request.key
+        except Exception:  # a broken explicit task; the flow meets the same fault and reports it
+            return None
+
+    def _shared(self, request: Request, result: Result) -> Result:
+        """A follower's own copy of the leader's result: no call of its own."""
+        mine = replace(result, payload=copy.deepcopy(result.payload), calls=0, usage=Usage(0, 0), shared=True,
+                       recorded=False)
+        return self._finished(request, mine)
+
+    def _world(self, key: str | None, policy: Policy | None = None) -> _flow.World:
+        return _flow.World(now=self.clock(), policy=policy or self.policy, tasks=self.tasks, key=key,
+                           trusted=self._is_trusted, trust=self._trust)
+
+    def _is_trusted(self, entry: Entry) -> bool:
+        known = self._trusted.get(entry.key)
+        return known is not None and (known is entry or known.steps == entry.steps)
+
+    def _trust(self, entry: Entry) -> None:
+        with self._trust_lock:
+            self._trusted[entry.key] = entry
+            self._trusted.move_to_end(entry.key)
+            while len(self._trusted) > _MAX_TRUSTED:
+                self._trusted.popitem(last=False)
+
+    def _finished(self, request: Request, result: Result) -> Result:
+        """Count, log and report one finished request."""
+        self._tallies.count(result)
+        decision = result.decision
+        if isinstance(decision, Skip):  # the reason may quote the prompt, so it stays below INFO
+            _log.info("skip: %s (entry %s)", decision.code, decision.match.entry.key[:8])
+        _log.debug("%s", decision)
+        for hook in self.hooks:
+            try:
+                hook(request, result)
+            except Exception:  # an observer must not break what it observes
+                _log.warning("a hook failed", exc_info=True)
+        if result.source == "cache" and result.payload is not None:
+            return replace(result, payload=copy.deepcopy(result.payload))  # callers may change what they are given
+        return result
+
+    # -- keeping ------------------------------------------------------------------------------------------------
+
+    def forget(self, result_or_key: Result | str) -> int:
+        """Remove what served a result (or the entry with this key), and never let that pair match again.
+
+        Returns how many entries were removed.
+        """
+        if isinstance(result_or_key, str):
+            return sum(self.store.delete(namespace, [result_or_key]) for namespace in self.store.namespaces())
+        result = result_or_key
+        keys = {result.key}
+        if result.matched is not None:
+            keys.add(result.matched)
+            if result.matched != result.key:
+                self.store.block(result.namespace, result.matched, result.key)
+        with self._trust_lock:
+            for key in keys:
+                self._trusted.pop(key, None)
+        return self.store.delete(result.namespace, keys)
+
+    def clear(self, *, namespace: str | None = None, model: str | None = None, tag: str | None = None,
+              older_than: float | None = None) -> int:
+        """Remove entries: all, or those of a namespace, model identity, tag or age in seconds. Returns how many."""
+        with self._trust_lock:
+            self._trusted.clear()
+        if model is None and tag is None and older_than is None:
+            return self.store.clear(namespace)
+        now = self.clock()
+        doomed: dict[str, list[str]] = {}
+        for entry, _ in self.store.scan(namespace):
+            if ((model is None or entry.request.model == model) and (tag is None or tag in entry.tags)
+                    and (older_than is None or now - entry.created_at > older_than)):
+                doomed.setdefault(entry.namespace, []).append(entry.key)
+        return sum(self.store.delete(wall, keys) for wall, keys in doomed.items())
+
+    def export(self, path: str | os.PathLike[str], *, namespace: str | None = None,
+               progress: Callable[[int], None] | None = None) -> int:
+        """Write all entries (of one namespace, or all) with their vectors to a file of JSON lines; returns how many.
+
+        The file appears only when it is whole. `progress` is told the count so far after each entry.
+        """
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(target.name + ".partial")
+        count = 0
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                for entry, vector in self.store.scan(namespace):
+                    file.write(encode_line(entry, vector) + "\n")
+                    count += 1
+                    if progress is not None:
+                        progress(count)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        return count
+
+    def load(self, path: str | os.PathLike[str], *, progress: Callable[[int], None] | None = None) -> int:
+        """Take in the entries of a file that `export` wrote; returns how many.
+
+        Damaged or foreign lines are left out with one warning. Raises `ConfigurationError` when there is no such file.
+        """
+        source = Path(path)
+        if not source.is_file():
+            raise ConfigurationError(f"load takes a file that export wrote; there is none at {source}")
+        count = damaged = 0
+        with source.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if not line.strip():
+                    continue
+                read = decode_line(line)
+                if read is None:
+                    damaged += 1
+                    continue
+                self.store.put(*read)
+                count += 1
+                if progress is not None:
+                    progress(count)
+        if damaged:
+            _log.warning("%d lines of %s are damaged or of another version and were left out", damaged, source.name)
+        self.store.flush()
+        return count
+
+    def purge(self) -> None:
+        """Leave no byte of removed text or vectors on disk."""
+        self.store.purge()
+
+    def compact(self) -> None:
+        """Give back disk space that removed entries still hold."""
+        self.store.compact()
+
+    def flush(self) -> None:
+        """Return when everything recorded so far will survive this process."""
+        self.store.flush()
+
+    def stats(self, namespace: str | None = None) -> Stats:
+        """What this cache did since it was opened, for one namespace or for all."""
+        try:
+            entries = self.store.count(namespace)
+        except Exception:  # counting must not break an app whose store is down
+            entries = 0
+        return self._tallies.snapshot(namespace, entries)
+
+    def close(self) -> None:
+        """Write what is still queued and let the store go."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"StepCache({self.store!r}, embedder={self.embedder!r})"
+
+
+def _request(request: Request | str, control: CacheControl | None, spec: Spec | Task | None,
+             namespace: str | None) -> Request:
+    """The request a caller means, with the named options put in."""
+    if isinstance(request, str):
+        request = Request(request)
+    elif not isinstance(request, Request):
+        raise ConfigurationError(f"a request is a string or a Request, not {type(request).__name__}")
+    if control is not None:
+        request = replace(request, control=merged(control, request.control))
+    if spec is not None:
+        request = replace(request, spec=spec)
+    return request if namespace is None else replace(request, namespace=namespace)
+
+
+def _no_model(effect: Generate) -> Completion:
+    raise AssertionError(f"no model was given, yet one is needed to {effect.purpose}")
+
+
+async def _no_async_model(effect: Generate) -> Completion:
+    return _no_model(effect)
+
+
+def _default_embedder() -> Embedder | None:
+    """all-MiniLM-L6-v2 where sentence-transformers is installed; else None, said once."""
+    global _embedding_notice
+    if find_spec("sentence_transformers") is not None:
+        from stepcache.embedders.sentence_transformers import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder()
+    if not _embedding_notice:
+        _embedding_notice = True
+        _log.warning("no embedder is installed: exact and template reuse only; "
+                     "for similar requests: pip install 'stepcache[embeddings]'")
+    return None
