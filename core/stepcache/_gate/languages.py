@@ -1,0 +1,66 @@
+"""Which of our languages a text is written in, told by its commonest words; unsure is an answer."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from stepcache._gate.tables import LANGUAGES, decoys, known_words, language
+
+__all__ = ["Guess", "guess"]
+
+# A text is judged by its head; a prompt does not change its language after this many characters often enough to care.
+_HEAD: Final = 6000
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_QUOTED: Final = re.compile(r'"[^"]{1,2000}"|```.{0,6000}?```|`[^`]{1,200}`', re.DOTALL)
+
+Guess = str  # one of LANGUAGES, "" for no evidence at all, "?" for another or an uncertain language
+
+
+@cache
+def _votes() -> dict[str, tuple[tuple[str, float], ...]]:
+    """For each common word, the languages it speaks for; a word shared by several counts less for each."""
+    owners: dict[str, list[str]] = {}
+    lists = {name: language(name).common for name in LANGUAGES} | decoys()
+    for name, words in lists.items():
+        for word in words:
+            owners.setdefault(word, []).append(name)
+    return {word: tuple((name, 1.0 / len(names)) for name in names) for word, names in owners.items()}
+
+
+def guess(text: str) -> Guess:
+    """The language of a unified text."""
+    head = text[:_HEAD]
+    words = [word.lower() for word in _WORD.findall(_QUOTED.sub(" ", head) if len(head) > 40 else head)]
+    words = words or [word.lower() for word in _WORD.findall(head)]
+    if not words:
+        return ""
+    if sum(not _is_latin(word) for word in words) * 5 > len(words):
+        return "?"
+    votes = _votes()
+    totals: dict[str, float] = {}
+    for word in words:
+        if len(word) == 1:
+            continue
+        for name, weight in votes.get(word, ()):
+            totals[name] = totals.get(name, 0.0) + weight
+    if not totals:
+        return "en" if _mostly_english(words) else ""
+    ranked = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    best, weight = ranked[0]
+    second = ranked[1][1] if len(ranked) > 1 else 0.0
+    if best in LANGUAGES and weight > 1.25 * second:
+        return best
+    return "en" if totals.get("en", 0.0) >= weight and _mostly_english(words) else "?"
+
+
+def _is_latin(word: str) -> bool:
+    return all(char < "\u0250" or "\u1e00" <= char <= "\u1eff" for char in word)
+
+
+def _mostly_english(words: list[str]) -> bool:
+    """Whether nearly all words stand in the English word list (in some inflection)."""
+    known = known_words()
+    hits = sum(word in known or word.removesuffix("s") in known or word.split("'")[0] in known for word in words)
+    return hits * 10 >= len(words) * 9

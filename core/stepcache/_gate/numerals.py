@@ -1,0 +1,159 @@
+"""Numbers in digits and in words, as exact canonical text. Digits are never turned into machine integers at length."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Final
+
+from stepcache._gate.tables import Language, language
+
+__all__ = ["SIGNS", "digits", "ordinal_suffix", "quotient", "scaled", "spelled"]
+
+SIGNS: Final = {"½": "0.5", "⅓": "1/3", "⅔": "2/3", "¼": "0.25", "¾": "0.75", "⅕": "1/5", "⅛": "1/8"}
+_EVEN: Final = {"1/2": "0.5", "1/4": "0.25", "3/4": "0.75"}
+_LONGEST: Final = 18  # digits; longer numbers stand for themselves
+
+
+def digits(text: str, comma_decimal: bool, money: bool) -> str:
+    """The canonical form of a number in digits.
+
+    1,000 is 1000 in English and 1.000 is 1000 where the comma marks decimals. Trailing zeros of a decimal and leading
+    zeros stay (Python 3.10 is not 3.1, agent 007 is not 7), except in amounts of money.
+    """
+    sign = "-" if text[0] == "-" else ""
+    body = text.lstrip("+-")
+    point, group = (",", ".") if comma_decimal else (".", ",")
+    head, *rest = body.split(group)
+    if rest:
+        grouped = 1 <= len(head) <= 3 and head != "0" and all(len(part[:3]) == 3 and part[:3].isdigit() for part in rest)
+        *inner, last = rest
+        if not grouped or any(len(part) != 3 for part in inner) or (len(last) > 3 and last[3] != point):
+            return sign + body
+        body = head + "".join(rest)
+    whole, *decimals = body.split(point)
+    if len(decimals) > 1 or not decimals:
+        return sign + body
+    part = decimals[0]
+    if money:
+        part = part.rstrip("0")
+        return sign + whole + ("." + part if part else "")
+    return f"{sign}{whole}.{part}"
+
+
+@cache
+def _below_hundred(name: str) -> dict[tuple[str, ...], int]:
+    """Every number word from 0 to 99 (and the irregular hundreds) as a run of words."""
+    tables = language(name)
+    plain = {(word,): value for word, value in tables.numbers.items()}
+    tens = {word: value for word, value in tables.numbers.items() if value % 10 == 0 and 20 <= value <= 90}
+    ones = {word: value for word, value in tables.numbers.items() if 1 <= value <= 9}
+    if name == "en":
+        return plain | {(t, o): tv + ov for t, tv in tens.items() for o, ov in ones.items()}
+    if name == "es":
+        ones |= {"un": 1, "una": 1}
+        return plain | {(t, "y", o): tv + ov for t, tv in tens.items() for o, ov in ones.items()}
+    if name == "de":
+        ones["ein"] = 1
+        return plain | {(o + "und" + t,): tv + ov for t, tv in tens.items() for o, ov in ones.items()}
+    teens = {word: value for word, value in tables.numbers.items() if 10 <= value <= 16}
+    teens_runs = {(word,): value for word, value in teens.items()}
+    teens_runs |= {("dix", o): 10 + v for o, v in ones.items() if v >= 7}
+    found = plain | {("dix", o): 10 + v for o, v in ones.items() if v >= 7}
+    for word, value in tens.items():
+        found |= {(word, o): value + v for o, v in ones.items()}
+        found[(word, "et", "un")] = found[(word, "et", "une")] = value + 1
+    found |= {("soixante", *run): 60 + v for run, v in teens_runs.items()}
+    found[("soixante", "et", "onze")] = 71
+    for eighty in ("vingt", "vingts"):
+        found[("quatre", eighty)] = 80
+        found |= {("quatre", eighty, o): 80 + v for o, v in (ones | {"un": 1, "une": 1}).items()}
+        found |= {("quatre", eighty, *run): 80 + v for run, v in teens_runs.items()}
+    return found
+
+
+@cache
+def _german(word: str) -> int | None:
+    """The value of one German number word, however long a compound."""
+    small = _below_hundred("de")
+    for scale, size in (("tausend", 1000), ("hundert", 100)):
+        if scale in word:
+            left, _, right = word.partition(scale)
+            right = right.removeprefix("und") if right != "und" else "?"
+            times = 1 if left in ("", "ein") else _german(left)
+            extra = 0 if not right else _german(right)
+            return None if times is None or extra is None or times >= 1000 else times * size + extra
+    return small.get((word,))
+
+
+def spelled(words: list[str], tables: Language) -> tuple[int, int] | None:
+    """The number that the words begin with and how many words it takes, or None."""
+    small, scales = _below_hundred(tables.name), tables.scales
+    total, current, used, any_seen = 0, 0, 0, False
+    joiners = {"en": ("and",), "es": (), "fr": ("et",), "de": ("und",)}[tables.name]
+    while used < len(words):
+        step = used
+        if any_seen and words[step] in joiners and tables.name == "en" and (current % 100 == 0):
+            step += 1
+        found = next(
+            ((small[run], len(run)) for size in (4, 3, 2, 1) if (run := tuple(words[step : step + size])) in small), None
+        )
+        if found is None and tables.name == "de" and step < len(words):
+            value = _german(words[step]) if len(words[step]) <= 80 else None
+            found = None if value is None else (value, 1)
+        if found is not None:
+            value, size = found
+            room = current == 0 or (current % 100 == 0 and value < 100)
+            if any_seen and not (room and (current or total)) or (any_seen and value == 0):
+                break
+            if any_seen and step > used and not value:
+                break
+            current, used, any_seen = current + value, step + size, True
+            continue
+        if step == used and words[used] in scales:
+            scale = scales[words[used]]
+            if scale == 100 and current < 100:
+                current = max(current, 1) * 100
+            elif scale > 100 and (total == 0 or scale < _lowest(total)):
+                total, current = total + max(current, 1) * scale, 0
+            else:
+                break
+            used, any_seen = used + 1, True
+            continue
+        break
+    return (total + current, used) if any_seen else None
+
+
+def _lowest(total: int) -> int:
+    """The scale of the last group of a number built so far."""
+    scale = 1
+    while total % (scale * 1000) == 0:
+        scale *= 1000
+    return scale
+
+
+def ordinal_suffix(number: str, follows: str, name: str) -> bool:
+    """Whether digits and the letters glued to them are an ordinal (3rd, 3e, 3º)."""
+    if not number.isdigit():
+        return False
+    suffixes = {"en": {"st", "nd", "rd", "th"}, "fr": {"e", "er", "ère", "ème", "eme", "re", "nd", "nde"},
+                "es": {"º", "ª", "er", "o", "a"}, "de": set()}  # fmt: skip
+    return follows.lower() in suffixes[name]
+
+
+def scaled(number: str, scale: int) -> str | None:
+    """`1.5` with the scale a million as plain digits, or None where that is no exact whole number."""
+    if len(number) > _LONGEST or not number.replace(".", "", 1).isdigit():
+        return None
+    value = Fraction(number) * scale
+    return str(value.numerator) if value.denominator == 1 else None
+
+
+def quotient(top: str, bottom: str) -> str | None:
+    """`a/b` where it stands in lowest terms, or None: 2/4 is a score or a date as often as a half."""
+    if not (top.isdigit() and bottom.isdigit() and len(top) < _LONGEST and len(bottom) < _LONGEST and int(bottom)):
+        return None
+    value = Fraction(int(top), int(bottom))
+    if value.denominator != int(bottom):
+        return None
+    return _EVEN.get(f"{top}/{bottom}", f"{top}/{bottom}")

@@ -1,0 +1,221 @@
+"""The rules of the gate, in the order in which they speak. Each sees two parsed texts and what stands on one side only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from stepcache._gate.parse import Parsed, Token
+from stepcache._gate.tables import capitals, opposites
+from stepcache._gate.verdict import Differs, excerpt
+
+__all__ = ["RULES", "Pair", "Rule", "pair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts in one language and the tokens that have no counterpart in the other text."""
+
+    cached: Parsed
+    new: Parsed
+    only_cached: tuple[Token, ...]
+    only_new: tuple[Token, ...]
+
+
+Rule = Callable[[Pair], Differs | None]
+
+
+def pair(cached: Parsed, new: Parsed) -> Pair:
+    """Line the tokens up as multisets: what is left on either side has to be explained."""
+    return Pair(cached, new, _surplus(cached, new), _surplus(new, cached))
+
+
+def _surplus(one: Parsed, other: Parsed) -> tuple[Token, ...]:
+    if one.keys == other.keys:
+        return ()
+    spare = Counter(other.keys)
+    left = []
+    for token in one.tokens:
+        if spare[token.key] > 0:
+            spare[token.key] -= 1
+        else:
+            left.append(token)
+    return tuple(left)
+
+
+def _differs(what: str, cached: list[Token] | tuple[Token, ...], new: list[Token] | tuple[Token, ...]) -> Differs:
+    def show(tokens: list[Token] | tuple[Token, ...]) -> str:
+        return excerpt(" ".join(token.text for token in tokens[:8]))
+
+    return Differs(what, show(cached), show(new))
+
+
+def _leftover(what: str, pair: Pair) -> Differs | None:
+    cached = [token for token in pair.only_cached if token.what == what]
+    new = [token for token in pair.only_new if token.what == what]
+    return _differs(what, cached, new) if cached or new else None
+
+
+def numbers(pair: Pair) -> Differs | None:
+    """The same numbers, each as often."""
+    return _leftover("number", pair)
+
+
+def units(pair: Pair) -> Differs | None:
+    """The same units and currencies."""
+    return _leftover("unit", pair)
+
+
+def dates(pair: Pair) -> Differs | None:
+    """The same dates, times, days and seasons."""
+    return _leftover("calendar", pair)
+
+
+def code(pair: Pair) -> Differs | None:
+    """The same code blocks."""
+    return _leftover("code", pair)
+
+
+def identifiers(pair: Pair) -> Differs | None:
+    """The same identifiers, file names, versions, addresses, letter by letter."""
+    return _leftover("identifier", pair)
+
+
+def quotes(pair: Pair) -> Differs | None:
+    """The same quoted words; where both texts quote equally often, the same quoted texts to the letter."""
+    ours, theirs = pair.cached.quotes, pair.new.quotes
+    if len(ours) == len(theirs) and ours != theirs:
+        cached, new = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
+        return Differs("quote", excerpt(cached), excerpt(new))
+    return _leftover("quote", pair)
+
+
+def names(pair: Pair) -> Differs | None:
+    """The same names, and no word that is a name with a capital letter only (polish and Polish)."""
+    found = _leftover("name", pair)
+    if found is not None or "upper" in (pair.cached.casing, pair.new.casing):
+        return found
+    for ours, theirs in zip(pair.cached.tokens, pair.new.tokens, strict=False):
+        if ours.text != theirs.text and ours.key == theirs.key in capitals() and not (ours.start or theirs.start):
+            return _differs("name", (ours,), (theirs,))
+    return None
+
+
+def language_named(pair: Pair) -> Differs | None:
+    """The same languages named (into French, in German)."""
+    return _leftover("language", pair)
+
+
+def colours(pair: Pair) -> Differs | None:
+    """The same colours."""
+    return _leftover("colour", pair)
+
+
+def questions(pair: Pair) -> Differs | None:
+    """The same question words."""
+    return _leftover("question", pair)
+
+
+def negations(pair: Pair) -> Differs | None:
+    """As many negations of each kind."""
+    return _leftover("negation", pair)
+
+
+def opposite(pair: Pair) -> Differs | None:
+    """No word on one side with its opposite on the other."""
+    table = opposites()
+    for ours in pair.only_cached:
+        for theirs in pair.only_new:
+            if frozenset((ours.key, theirs.key)) in table or _negated(ours.key, theirs.key):
+                return _differs("opposite", (ours,), (theirs,))
+    return None
+
+
+_PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti", "des", "dés", "mal")
+
+
+def _negated(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) < 3:
+        return False
+    return any(long == prefix + short for prefix in _PREFIXES) or (
+        short[:-3] == long[:-4] != "" and short.endswith("ful") and long.endswith("less")
+    )
+
+
+def quantifiers(pair: Pair) -> Differs | None:
+    """The same quantifiers, comparatives and superlatives."""
+    return _leftover("quantifier", pair)
+
+
+def conjunctions(pair: Pair) -> Differs | None:
+    """The same and / or."""
+    return _leftover("conjunction", pair)
+
+
+def modality(pair: Pair) -> Differs | None:
+    """The same modal verbs and tenses."""
+    return _leftover("modality", pair)
+
+
+def persons(pair: Pair) -> Differs | None:
+    """The same persons: mine are not hers."""
+    return _leftover("person", pair)
+
+
+def relations(pair: Pair) -> Differs | None:
+    """The same prepositions and connectives."""
+    return _leftover("relation", pair)
+
+
+def demands(pair: Pair) -> Differs | None:
+    """The same instructions and demands on form, length and style."""
+    return _leftover("demand", pair)
+
+
+def symbols(pair: Pair) -> Differs | None:
+    """The same signs: operators, brackets, emoji."""
+    return _leftover("symbol", pair)
+
+
+def words(pair: Pair) -> Differs | None:
+    """No other word left over."""
+    return _leftover("word", pair)
+
+
+def order(pair: Pair) -> Differs | None:
+    """All shared words in the same order: Rome to Bonn is not Bonn to Rome, 3 red 4 blue not 4 red 3 blue."""
+    lone_cached, lone_new = Counter(t.key for t in pair.only_cached), Counter(t.key for t in pair.only_new)
+    ours = [token for token in pair.cached.tokens if not lone_cached[token.key]]
+    theirs = [token for token in pair.new.tokens if not lone_new[token.key]]
+    for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        if one.key != other.key:
+            return _differs("order", ours[index : index + 4], theirs[index : index + 4])
+    return None
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    numbers,
+    units,
+    dates,
+    code,
+    identifiers,
+    quotes,
+    names,
+    language_named,
+    negations,
+    opposite,
+    quantifiers,
+    conjunctions,
+    questions,
+    modality,
+    persons,
+    relations,
+    colours,
+    demands,
+    symbols,
+    words,
+    order,
+)

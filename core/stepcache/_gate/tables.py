@@ -1,0 +1,183 @@
+"""The word tables of the gate, read from the data files beside this module on first use."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+__all__ = ["CLASSES", "LANGUAGES", "Head", "Language", "Phrase", "capitals", "decoys", "known_words", "language", "opposites"]
+
+LANGUAGES: Final = ("en", "de", "es", "fr")
+
+# Sections whose words carry a meaning of their own; a word that stands on one side only is reported under this name.
+CLASSES: Final = (
+    "negation", "quantifier", "conjunction", "modality", "person", "relation", "question", "demand", "language",
+    "calendar", "colour", "unit",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A run of words with its replacement; `start` and `end` say whether it counts only at the edge of a clause."""
+
+    words: tuple[str, ...]
+    instead: tuple[str, ...]
+    start: bool = False
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a request that only asks to be given something; `definite` ones need "the" behind them."""
+
+    words: tuple[str, ...]
+    definite: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """What the gate knows about one language."""
+
+    name: str
+    common: frozenset[str]
+    silent: frozenset[str]
+    forms: dict[str, str]
+    phrases: dict[str, tuple[Phrase, ...]]
+    classes: dict[str, str]
+    units: dict[str, str]
+    short_units: dict[str, str]
+    months: dict[str, int]
+    numbers: dict[str, int]
+    ordinals: dict[str, int]
+    scales: dict[str, int]
+    nouns: frozenset[str]
+    verbs: frozenset[str]
+    known: frozenset[str]
+    halves: frozenset[str]
+    number_starts: frozenset[str]
+    requests: tuple[tuple[str, ...], ...]
+    heads: tuple[Head, ...]
+    leads: tuple[tuple[str, ...], ...]
+    definite: frozenset[str]
+    not_after_head: frozenset[str]
+
+
+def _sections(name: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    text = files(__package__).joinpath("data", f"{name}.txt").read_text(encoding="utf-8")
+    for raw in text.splitlines():
+        line = raw.strip()
+        if line.startswith("["):
+            current = found.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            current.append(line)
+    return found
+
+
+def _words(lines: list[str]) -> list[str]:
+    return [word for line in lines for word in line.split()]
+
+
+def _pairs(lines: list[str]) -> list[tuple[str, str]]:
+    """`canonical < form form` lines as (form, canonical)."""
+    pairs = []
+    for line in lines:
+        canonical, _, forms = line.partition(" < ")
+        pairs += [(form, canonical.strip()) for form in (*forms.split(), canonical.strip())]
+    return pairs
+
+
+def _phrases(polite: list[str], same: list[str], forms: dict[str, str]) -> dict[str, tuple[Phrase, ...]]:
+    """Phrases by first word, longest first. `^` marks the start of a clause, `$` its end, `<` the canonical form."""
+    found: dict[str, list[Phrase]] = {}
+
+    def add(form: str, instead: str) -> None:
+        words = tuple(forms.get(word, word) for word in form.strip("^$ ").split())
+        entry = Phrase(words, tuple(forms.get(word, word) for word in instead.split()), form.startswith("^"), form.rstrip().endswith("$"))
+        found.setdefault(words[0], []).append(entry)
+
+    for line in polite:
+        add(line, "")
+    for line in same:
+        canonical, _, forms = line.partition(" < ")
+        for form in forms.split(" | "):
+            add(form.strip(), canonical)
+    return {first: tuple(sorted(group, key=lambda p: -len(p.words))) for first, group in found.items()}
+
+
+def _runs(lines: list[str], forms: dict[str, str]) -> tuple[tuple[str, ...], ...]:
+    runs = (tuple(forms.get(word, word) for word in line.split()) for line in lines)
+    return tuple(sorted(runs, key=lambda words: -len(words)))
+
+
+def _heads(free: list[str], definite: list[str], forms: dict[str, str]) -> tuple[Head, ...]:
+    heads = [Head(run, False) for run in _runs(free, forms)] + [Head(run, True) for run in _runs(definite, forms)]
+    return tuple(sorted(heads, key=lambda head: -len(head.words)))
+
+
+@cache
+def language(name: str) -> Language:
+    """The tables of one of `LANGUAGES`."""
+    parts = _sections(name)
+    shared = _sections("common")
+    classes = {word: section for section in CLASSES for word in _words(parts.get(section, []))}
+    units = dict(_pairs(parts["units"]))
+    classes |= dict.fromkeys(units.values(), "unit")
+    forms = dict(_pairs(parts["forms"]))
+    numbers = {word: int(value) for value, word in (line.split() for line in parts["numbers"])}
+    months = {word: number for number, line in enumerate(parts["months"], 1) for word in line.split()}
+    classes |= dict.fromkeys(months, "calendar")
+    return Language(
+        name=name,
+        common=frozenset(_words(parts["common"])) | frozenset(_words(parts["silent"])),  # tells the language
+        silent=frozenset(_words(parts["silent"])),
+        forms=forms,
+        phrases=_phrases(parts["polite"], parts["same"], forms),
+        classes=classes,
+        units=units,
+        short_units=dict(_pairs(shared["units"])) | dict(_pairs(parts.get("short units", []))),
+        months=months,
+        numbers=numbers,
+        ordinals={word: int(value) for value, *words in (line.split() for line in parts["ordinals"]) for word in words},
+        scales={word: int(value) for value, *words in (line.split() for line in parts["scales"]) for word in words},
+        nouns=frozenset(_words(parts.get("nouns", []))),
+        verbs=frozenset(_words(parts.get("verbs", []))),
+        known=known_words() if name == "en" else frozenset(),
+        halves=frozenset(_words(parts.get("half", []))),
+        number_starts=frozenset(numbers) | frozenset(word for line in parts["scales"] for word in line.split()[1:]),
+        requests=_runs(parts.get("requests", []), forms),
+        heads=_heads(parts.get("heads", []), parts.get("definite heads", []), forms),
+        leads=_runs(parts.get("leads", []), forms),
+        definite=frozenset(_words(parts.get("definite", []))),
+        not_after_head=frozenset(_words(parts.get("not after head", []))),
+    )
+
+
+@cache
+def decoys() -> dict[str, frozenset[str]]:
+    """Common words of neighbouring languages that must not be taken for one of ours."""
+    return {name: frozenset(_words(lines)) for name, lines in _sections("decoys").items()}
+
+
+@cache
+def opposites() -> frozenset[frozenset[str]]:
+    """Pairs of opposite words, of all languages."""
+    lines = [line.split() for part in _sections("opposites").values() for line in part]
+    return frozenset(frozenset((left, right)) for left, *rights in lines for right in rights)
+
+
+@cache
+def capitals() -> frozenset[str]:
+    """English words that mean something else with a capital letter (polish and Polish)."""
+    return frozenset(_words(_sections("common")["capitals"]))
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """English words in lower case, among them names and technical terms; used to tell a slip from another word."""
+    packed = files(__package__).joinpath("data", "words.txt.gz").read_bytes()
+    return frozenset(gzip.decompress(packed).decode("utf-8").split())
