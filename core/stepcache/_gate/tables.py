@@ -103,8 +103,8 @@ def _phrases(polite: list[str], same: list[str], forms: dict[str, str]) -> dict[
     for line in polite:
         add(line, "")
     for line in same:
-        canonical, _, forms = line.partition(" < ")
-        for form in forms.split(" | "):
+        canonical, _, alternatives = line.partition(" < ")
+        for form in alternatives.split(" | "):
             add(form.strip(), canonical)
     return {first: tuple(sorted(group, key=lambda p: -len(p.words))) for first, group in found.items()}
 
