@@ -1,0 +1,191 @@
+"""Whether two names of a function promise the same thing, given the docstring both requests share.
+
+A name can be the whole meaning of a request ("is_even", "is_odd" over one vague docstring), so a changed name is
+taken for a mere renaming only with evidence: the same words, or words that the docstring says anyway, or an example
+that pins the result down. Anything else is a difference.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["promise_the_same", "words_of"]
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_MIN_TYPO = 5  # letters; a slip in a shorter word is too often another word
+_MIN_STEM = 3
+_TRIVIAL = frozenset(
+    {"true", "false", "none", "null", "0", "1", "-1", "0.0", "1.0", "[]", "{}", "()", "set()", "''", '""', ""}
+)
+
+# Words of a name that say nothing about what the function does.
+_IDLE_WORDS = """
+    a an the of to for from in on at by and with as given some this that it its my our your new
+    func function fn method routine procedure proc program solution solve solver task problem exercise answer main run
+    do does doing perform execute apply process handle compute calculate calc determine evaluate derive obtain get fetch
+    find return returns give produce make build helper util utility impl implementation example demo sample result
+    results value values output input foo bar baz qux quux spam ham f g h fun
+"""
+_IDLE = frozenset(_IDLE_WORDS.split())
+# Words programmers put for one another in names.
+_SYNONYMS = (
+    "add sum plus total addition", "subtract sub minus difference", "multiply mul times product",
+    "divide div quotient", "max maximum largest biggest greatest highest", "min minimum smallest least lowest",
+    "len length size", "num number nr", "count counter", "avg average mean", "str string text", "idx index position",
+    "list lst array arr", "dict dictionary map mapping", "char character letter", "fact factorial", "fib fibonacci",
+    "remove delete drop erase", "reverse reversed flip", "concat concatenate join", "check test verify validate is",
+    "create make build construct", "search locate lookup find", "freq frequency", "int integer", "elem element item",
+    "pow power exponentiate", "sort order arrange", "uniq unique distinct", "dup duplicate",
+)  # fmt: skip
+_SYNONYM = {word: group.split()[0] for group in _SYNONYMS for word in group.split()}
+# Different words of one group never stand for one another, whatever else agrees.
+_CONTRASTS = (
+    "min minimum smallest least lowest max maximum largest biggest greatest highest median mean mode",
+    "even odd", "row rows column columns col cols", "upper lower", "uppercase lowercase", "first last second third",
+    "ascending descending asc desc", "push pop peek", "sin cos tan", "left right", "top bottom", "up down",
+    "add subtract multiply divide sum difference product quotient remainder modulo", "union intersection",
+    "prefix suffix", "start end begin finish", "head tail", "area perimeter volume circumference", "get set",
+    "read write", "load save store", "any all none", "json xml yaml csv html", "hex bin oct dec binary octal decimal",
+    "celsius fahrenheit kelvin", "gcd lcm", "floor ceil round", "and or xor not", "key value", "keys values items",
+    "dfs bfs", "stack queue", "open close", "before after", "next previous prev", "enable disable", "show hide",
+    "increase decrease increment decrement", "insert remove append delete", "vowel vowels consonant consonants",
+    "positive negative", "odd prime square cube", "horizontal vertical", "width height depth", "day month year",
+    "hour minute second", "parent child", "preorder inorder postorder", "row diagonal",
+)  # fmt: skip
+_NEGATIONS = frozenset({"not", "no", "non", "without", "never", "except", "exclude", "excluding", "isnt", "un", "anti"})
+_OPPOSITE_PREFIXES = (
+    "un", "in", "im", "ir", "il", "dis", "de", "en", "non", "anti", "re", "pre", "post", "sub", "super",
+)  # fmt: skip
+# (arguments) and the result, after a sign on the same line or alone on the next one
+_CALL = re.compile(
+    r"\(([^\n]{1,400}?)\)[ \t]*"
+    r"(?:(?:==|=>|->|➞|=|#|returns?|should return|is)[ \t]*([^\n]{1,200})|\r?\n[ \t]*([^\n]{1,200}))"
+)
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: `getHTTPCode2` and `get_http_code_2` are get, http, code, 2."""
+    found = tuple(word.lower() for word in _WORD.findall(name))
+    return found or (name.lower(),)
+
+
+def promise_the_same(old: str, new: str, docstring: str) -> bool:
+    """Whether a function asked for as `old` may be given for `new`, where all else of the requests agrees.
+
+    `docstring` is the new request's.
+    """
+    ours, theirs = words_of(old), words_of(new)
+    if ours == theirs or "".join(ours) == "".join(theirs):
+        return True
+    only_old, only_new = _leftovers(ours, theirs)
+    one_sided = {*only_old, *only_new}
+    if one_sided & _NEGATIONS or any(word.isdigit() for word in one_sided) or _contrast(ours, theirs):
+        return False
+    if len(only_old) == len(only_new) and all(
+        _is_form(a, b) or _is_slip(a, b) or _same_group(a, b) for a, b in zip(only_old, only_new, strict=True)
+    ):
+        return True
+    said = {word.lower() for word in _WORD.findall(docstring)}
+    if all(word in _IDLE or _is_said(word, said) for word in one_sided):
+        return bool(said - _IDLE)
+    return _has_telling_example(docstring, new)
+
+
+def _leftovers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    rest = list(theirs)
+    only_old = []
+    for word in ours:
+        if word in rest:
+            rest.remove(word)
+        else:
+            only_old.append(word)
+    return only_old, rest
+
+
+def _contrast(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    from stepcache._gate.tables import opposites  # the gate's tables are read on first use
+
+    for a in set(ours) - set(theirs):
+        for b in set(theirs) - set(ours):
+            if frozenset((a, b)) in opposites() or _stripped(a) == _stripped(b) != "":
+                return True
+            if _same_group(a, b):
+                continue
+            if any({a, b} <= group for group in _CONTRAST_SETS):
+                return True
+    return False
+
+
+_CONTRAST_SETS = tuple(frozenset(group.split()) for group in _CONTRASTS)
+
+
+def _stripped(word: str) -> str:
+    """The word without a prefix that can turn it round: encode and decode, equal and unequal meet in one stem."""
+    for prefix in _OPPOSITE_PREFIXES:
+        if word.startswith(prefix) and len(word) - len(prefix) >= _MIN_STEM:
+            return word[len(prefix) :]
+    return word
+
+
+def _same_group(a: str, b: str) -> bool:
+    return a in _SYNONYM and _SYNONYM[a] == _SYNONYM.get(b)
+
+
+def _forms(word: str) -> set[str]:
+    """The word and what is left of it without an ending of inflection."""
+    found = {word}
+    for ending, instead in (
+        ("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
+    ):  # fmt: skip
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM - 1:
+            stem = word.removesuffix(ending)
+            found.add(stem + instead)
+            if ending in {"ed", "ing"} and len(stem) > _MIN_STEM and stem[-1] == stem[-2]:
+                found.add(stem[:-1])
+    irregular = {"is": "be", "are": "be", "was": "be", "been": "be", "has": "have", "had": "have", "does": "do"}
+    return found | ({irregular[word]} if word in irregular else set())
+
+
+def _is_form(a: str, b: str) -> bool:
+    return bool(_forms(a) & _forms(b))
+
+
+def _is_slip(a: str, b: str) -> bool:
+    """One letter wrong, missing, added or two exchanged, and at least one of the two is no English word."""
+    if min(len(a), len(b)) < _MIN_TYPO - 1 or max(len(a), len(b)) < _MIN_TYPO or not _one_edit(a, b):
+        return False
+    from stepcache._gate.tables import known_words
+
+    known = known_words()
+    return not (bool(_forms(a) & known) and bool(_forms(b) & known))
+
+
+def _one_edit(a: str, b: str) -> bool:
+    if len(a) > len(b):
+        a, b = b, a
+    at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) != len(b):
+        return len(b) - len(a) == 1 and a[at:] == b[at + 1 :]
+    return a[at + 1 :] == b[at + 1 :] or (a[at : at + 2] == b[at : at + 2][::-1] and a[at + 2 :] == b[at + 2 :])
+
+
+def _is_said(word: str, said: set[str]) -> bool:
+    if len(word) < _MIN_STEM:
+        return word in said
+    forms = _forms(word)
+    return any(
+        bool(forms & _forms(other)) or other.startswith(word) or _same_group(word, other) or _is_slip(word, other)
+        for other in said
+    )
+
+
+def _has_telling_example(docstring: str, name: str) -> bool:
+    """Whether the docstring shows a call whose result is neither trivial nor simply one of its arguments."""
+    for at in re.finditer(rf"(?<![\w.]){re.escape(name)}(?=\()", docstring):
+        example = _CALL.match(docstring, at.end())
+        if example is None:
+            continue
+        result = (example.group(2) or example.group(3) or "").strip().rstrip(".")
+        if result.lower() not in _TRIVIAL and result not in example.group(1) and not result.startswith(">>>"):
+            return True
+    return False
