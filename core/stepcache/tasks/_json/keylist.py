@@ -1,0 +1,251 @@
+"""Reading a list of keys as people write it: brackets, commas and "and", bullets, quotes, types, nested keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["KeyList", "read_key_list"]
+
+_MAX_KEYS = 200
+_MAX_NESTING = 4
+
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "«": "»", "‘": "’", "**": "**"}
+_BARE = re.compile(r"[^\W\d][\w$@-]*(?:\.[\w$-]+)*", re.UNICODE)
+_GAP = re.compile(r"[ \t]*")
+_BREAK = re.compile(r"\s*")
+_WORD_SEP = r"(?:and|und|sowie|y|e|et|ainsi\ que|as\ well\ as|plus|&)"
+_SEP = re.compile(rf"\s*(?:[,;/]\s*(?:{_WORD_SEP}\s+)?|\s{_WORD_SEP}\s+)", re.IGNORECASE)
+_BULLET = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
+_LINE_END = re.compile(r"[ \t]*(?:[,;][ \t]*)?(?:\r?\n|\Z)")
+_TERMINATOR = re.compile(
+    r"""\s*(?: \Z | [.!?:)\]\n—–-] | [,;]\s*(?![,;])
+      | \b(?:for|about|of|from|describing|on|based|that|which|where|extracted|given|using|to|in|as|only|with|without|at|
+           if|when|each|per|taken|representing|by|whose|regarding|concerning|
+           für|über|von|aus|zu|zum|zur|auf|basierend|der|die|das|wobei|bei|mit|ohne|im|
+           para|sobre|de|del|a\ partir|según|que|con|sin|en|
+           pour|sur|à|à\ partir|selon|du|des|d['’]|avec|sans|dans|décrivant)(?!\w))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_MORE = re.compile(
+    r"""\s*[,;]?\s*(?:(?:and|und|y|et)\s+)?
+        (?: nothing\s+(?:else|more) | no\s+(?:other|additional|extra|more)\s*(?:keys?|fields?|propert(?:y|ies)|attributes?)?
+          | none\s+other | only | sonst\s+nichts | keine\s+(?:weiteren|anderen)\s*(?:schlüssel|felder|eigenschaften)?
+          | nada\s+más | ning(?:ún|una)\s+otr[oa](?:\s+(?:clave|campo))? | rien\s+d['’]autre
+          | aucun(?:e)?\s+autre(?:\s+(?:clé|champ))? )(?!\w)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ANNOTATION = re.compile(r"[ \t]*\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
+_INLINE_TYPE = re.compile(
+    r"[ \t]*:[ \t]*((?:list|array)\ of\ \w+|\w+(?:\[\])?)(?=\s*(?:[,;)\]}\n.]|\Z|and\b|und\b|y\b|et\b))", re.IGNORECASE
+)
+_AS_TYPE = re.compile(
+    r"[ \t]+(?:as|als|como|comme)\s+(?:an?\s+|eine?\s+|una?\s+|une?\s+)?(string|integer|number|boolean|text|"
+    r"(?:list|array)\ of\ \w+|array|list|object)\b(?=\s*(?:[,;.)]|\Z|and\b|und\b|y\b|et\b))",
+    re.IGNORECASE,
+)
+
+_TYPES = {
+    "string": "string", "str": "string", "text": "string", "texto": "string", "cadena": "string", "chaîne": "string",
+    "zeichenkette": "string", "integer": "integer", "int": "integer", "entero": "integer", "entier": "integer",
+    "ganzzahl": "integer", "whole number": "integer", "number": "number", "float": "number", "double": "number",
+    "decimal": "number", "número": "number", "nombre": "number", "zahl": "number", "numeric": "number",
+    "boolean": "boolean", "bool": "boolean", "booleano": "boolean", "booléen": "boolean", "wahrheitswert": "boolean",
+    "true/false": "boolean", "true or false": "boolean", "array": "array", "list": "array", "lista": "array",
+    "liste": "array", "object": "object", "dict": "object", "objeto": "object", "objet": "object", "objekt": "object",
+}  # fmt: skip
+_LIST_OF = re.compile(r"(?:an?\s+)?(?:list|array|lista|liste)\s+(?:of|de|von)\s+(\w+?)s?\Z", re.IGNORECASE)
+_OBJECT_WITH = re.compile(
+    r"(?:an?\s+)?(?:(list|array)\s+of\s+)?(?:nested\s+)?(?:object|dict|objekt|objeto|objet)s?\s+"
+    r"(?:with|mit|con|avec)\s+(?:the\s+)?(?:keys?|fields?|schlüsseln?|feldern?|claves|campos|clés|champs)?\s*:?\s*",
+    re.IGNORECASE,
+)
+_OPTIONAL = re.compile(r"\b(?:optional|opcional|optionnel(?:le)?)\b[\s,;]*", re.IGNORECASE)
+_REQUIRED = re.compile(r"\b(?:required|mandatory|erforderlich|obligatorio|obligatoire)\b[\s,;]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """The keys as properties of an object schema, and where the list ends in its text. `closed` says "nothing else"."""
+
+    properties: dict[str, Any]
+    optional: frozenset[str]
+    end: int
+    closed: bool = False
+
+    def schema(self, extras: bool) -> dict[str, Any]:
+        made: dict[str, Any] = {
+            "type": "object",
+            "properties": self.properties,
+            "required": [key for key in self.properties if key not in self.optional],
+        }
+        if not extras:
+            made["additionalProperties"] = False
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    key: str
+    schema: dict[str, Any]
+    optional: bool
+    end: int
+    quoted: bool
+
+
+def read_key_list(text: str, position: int, level: int = 0) -> KeyList | None:
+    """Read the list of keys that starts at `position`; None where it isn't plainly one."""
+    position = _match_end(_BREAK, text, position)
+    opening = text[position:position + 1]
+    if opening in ("[", "{", "("):
+        return _bracketed(text, position, {"[": "]", "{": "}", "(": ")"}[opening], level)
+    if _BULLET.match(text, text.rfind("\n", 0, position) + 1) and "\n" in text[:position]:
+        return _bulleted(text, text.rfind("\n", 0, position) + 1, level)
+    return _inline(text, position, level)
+
+
+def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    found = pattern.match(text, position)
+    return found.end() if found else position
+
+
+def _item(text: str, position: int, level: int) -> _Item | None:
+    for opening, closing in _QUOTES.items():
+        if text.startswith(opening, position):
+            inside = position + len(opening)
+            end = text.find(closing, inside, inside + 200)
+            key = text[inside:end]
+            if end < 0 or not key.strip() or "\n" in key or key != key.strip():
+                return None
+            key = key.strip('"`') if opening == "**" else key
+            return _annotated(text, key, end + len(closing), level, quoted=True)
+    bare = _BARE.match(text, position)
+    return _annotated(text, bare.group(), bare.end(), level, quoted=False) if bare else None
+
+
+def _annotated(text: str, key: str, end: int, level: int, *, quoted: bool) -> _Item | None:
+    schema: dict[str, Any] = {}
+    optional = False
+    if found := _ANNOTATION.match(text, end):
+        read = _annotation(found.group(1), level)
+        if read is None:
+            return None
+        (schema, optional), end = read, found.end()
+    elif (found := _AS_TYPE.match(text, end)) or (found := _INLINE_TYPE.match(text, end)):
+        known = _typed(found.group(1))
+        if known is not None:
+            schema, end = known, found.end()
+    return _Item(key, schema, optional, end, quoted)
+
+
+def _typed(words: str) -> dict[str, Any] | None:
+    words = " ".join(words.split()).casefold().removeprefix("a ").removeprefix("an ")
+    if words.endswith("[]"):
+        inner = _typed(words[:-2])
+        return None if inner is None else {"type": "array", "items": inner}
+    if listed := _LIST_OF.match(words):
+        item = _TYPES.get(listed.group(1))
+        return {"type": "array", "items": {"type": item}} if item else {"type": "array"}
+    known = _TYPES.get(words)
+    return {"type": known} if known else None
+
+
+def _annotation(words: str, level: int) -> tuple[dict[str, Any], bool] | None:
+    """Read what stands behind a key: a type, nested keys, "optional", a description."""
+    optional = bool(_OPTIONAL.search(words))
+    words = _REQUIRED.sub("", _OPTIONAL.sub("", words)).strip(" ,;:-–")
+    if nested := _OBJECT_WITH.match(words):
+        if level >= _MAX_NESTING:
+            return None
+        inner = read_key_list(words, nested.end(), level + 1)
+        if inner is None or words[inner.end:].strip(" ."):
+            return None
+        made = inner.schema(extras=False)
+        return ({"type": "array", "items": made} if nested.group(1) else made), optional
+    head, _, rest = words.partition(",")
+    known = _typed(words)
+    if known is not None:
+        return known, optional
+    known = _typed(head)
+    if known is not None and rest.strip():
+        return {**known, "description": " ".join(rest.split())}, optional
+    return ({"description": " ".join(words.split())} if words else {}), optional
+
+
+def _collected(items: list[_Item], end: int, *, closed: bool = False) -> KeyList | None:
+    keys = [item.key for item in items]
+    if not items or len(set(keys)) != len(keys) or len(keys) > _MAX_KEYS:
+        return None
+    return KeyList(
+        {item.key: item.schema for item in items}, frozenset(i.key for i in items if i.optional), end, closed
+    )
+
+
+def _bracketed(text: str, position: int, closing: str, level: int) -> KeyList | None:
+    items: list[_Item] = []
+    position = _match_end(_BREAK, text, position + 1)
+    while len(items) <= _MAX_KEYS:
+        item = _item(text, position, level)
+        if item is None:
+            return None
+        items.append(item)
+        position = _match_end(_BREAK, text, item.end)
+        if text.startswith(closing, position):
+            return _collected(items, position + 1)
+        separator = _SEP.match(text, item.end)
+        if separator is None:
+            return None
+        position = separator.end()
+    return None
+
+
+def _bulleted(text: str, position: int, level: int) -> KeyList | None:
+    items: list[_Item] = []
+    while (bullet := _BULLET.match(text, position)) and len(items) <= _MAX_KEYS:
+        item = _item(text, bullet.end(), level)
+        if item is None:
+            return None
+        line_end = text.find("\n", item.end)
+        line_end = len(text) if line_end < 0 else line_end
+        rest = text[item.end:line_end].strip().rstrip(",;")
+        if rest:
+            said = re.match(r"(?::|-|–|—|=)\s*(.*)\Z", rest)
+            read = _annotation(said.group(1), level) if said else None
+            if read is None or item.schema:
+                return None
+            item = _Item(item.key, read[0], read[1], line_end, item.quoted)
+        items.append(item)
+        position = min(line_end + 1, len(text))
+        if line_end == len(text):
+            break
+    return _collected(items, position)
+
+
+def _inline(text: str, position: int, level: int) -> KeyList | None:
+    items: list[_Item] = []
+    end = position
+    while len(items) <= _MAX_KEYS:
+        item = _item(text, position, level)
+        if item is None:
+            break
+        separator = _SEP.match(text, item.end)
+        closing = _NO_MORE.match(text, item.end)
+        stops = bool(_TERMINATOR.match(text, item.end))
+        if closing is not None:
+            items.append(item)
+            return _collected(items, closing.end(), closed=True)
+        if separator is None and not stops and not item.quoted:
+            break
+        items.append(item)
+        end = item.end
+        if separator is None:
+            return _collected(items, end)
+        position = separator.end()
+    else:
+        return None
+    # the last separator led to something that is no key: fine after a comma ("name, age, in French"), not after "and"
+    between = text[end:position]
+    if not items or re.search(r"\w", between):
+        return None
+    return _collected(items, end)
