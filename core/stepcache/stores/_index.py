@@ -28,9 +28,10 @@ class Place:
     created_at: float
     expires_at: float | None
     size: int
+    parts: int = 1
 
 
-def place_of(entry: Entry, has_vector: bool, size: int) -> Place:
+def place_of(entry: Entry, has_vector: bool, size: int, parts: int = 1) -> Place:
     return Place(
         partition=entry.partition,
         template=entry.template,
@@ -38,6 +39,7 @@ def place_of(entry: Entry, has_vector: bool, size: int) -> Place:
         created_at=entry.created_at,
         expires_at=entry.expires_at,
         size=size,
+        parts=parts,
     )
 
 

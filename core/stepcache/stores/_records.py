@@ -1,0 +1,243 @@
+"""How an entry lies in Chroma: names of collections, ids, and one record packed into metadata.
+
+Text goes into metadata, never into documents: Chroma builds a full-text index over documents (100,000 entries took
+1 GB). Metadata strings are indexed too, and SQLite gives every index entry above 1,002 bytes a page of its own, so a
+record is cut into parts below that: a third less disk, measured.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stepcache._codec import CODEC_VERSION, MAX_RECORD_CHARS, decode, encode, same_signature, sign
+from stepcache._data import Entry, digest
+
+__all__ = [
+    "OURS",
+    "Packed",
+    "Shelf",
+    "block_record",
+    "collection_name",
+    "pack",
+    "placeholder_vector",
+    "read_block",
+    "record_id",
+    "shelf_of",
+    "unpack",
+]
+
+OURS = "stepcache"  # every collection of ours is named so, others in the same Chroma are left alone
+_PART_BYTES = 900
+_COMPRESS_FROM = 600
+_MAX_PARTS = 64_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One collection: a namespace and a vector space (empty for entries without a vector)."""
+
+    namespace: str
+    fingerprint: str
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the collection says about itself."""
+        return {
+            "stepcache": CODEC_VERSION,
+            "namespace": _written(self.namespace),
+            "fingerprint": _written(self.fingerprint),
+        }
+
+
+def _written(name: str) -> str:
+    """A name as ASCII text that reads back exactly, also where UTF-8 can't hold it (lone surrogates)."""
+    return base64.b64encode(name.encode("utf-8", "surrogatepass")).decode("ascii")
+
+
+def _read(text: str) -> str:
+    return base64.b64decode(text, validate=True).decode("utf-8", "surrogatepass")
+
+
+def collection_name(shelf: Shelf, generation: int = 0) -> str:
+    """A name that Chroma takes for any namespace and fingerprint; digests, so that no two collide."""
+    space = digest(shelf.fingerprint)[:32] if shelf.fingerprint else "plain"
+    tail = f"-g{generation}" if generation else ""
+    return f"{OURS}{CODEC_VERSION}-{digest(shelf.namespace)}-{space}{tail}"
+
+
+def shelf_of(name: str, metadata: Mapping[str, Any] | None) -> tuple[Shelf, int] | None:
+    """The shelf and generation a collection belongs to, or None if it is not one of ours and of this version."""
+    if metadata is None or metadata.get("stepcache") != CODEC_VERSION:
+        return None
+    try:
+        shelf = Shelf(_read(metadata["namespace"]), _read(metadata["fingerprint"]))
+        base = collection_name(shelf)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+    if name == base:
+        return shelf, 0
+    tail = name.removeprefix(base + "-g")
+    if tail != name and tail.isascii() and tail.isdigit() and len(tail) < 10:
+        return shelf, int(tail)
+    return None
+
+
+def record_id(key: str) -> str:
+    """The id of a key in Chroma: the key itself where it is a digest, else a digest of it."""
+    if len(key) == 64 and key.isascii() and all(char in "0123456789abcdef" for char in key):
+        return key
+    return "x" + digest(key)
+
+
+def placeholder_vector(record: str) -> list[float]:
+    """A direction for records without a vector: Chroma wants one, and many equal ones would slow its graph down."""
+    angle = int(digest(record)[:12], 16) / 16**12 * 2 * math.pi
+    return [math.cos(angle), math.sin(angle)]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A record ready for Chroma."""
+
+    id: str
+    metadata: dict[str, Any]
+    parts: int
+    size: int
+
+
+def pack(entry: Entry, vector: array[float] | None, signing_key: bytes | None) -> Packed:
+    """Pack an entry; raises `StoreError` if it can't be written exactly or is too large."""
+    return _pack(record_id(entry.key), entry.namespace, encode(entry), vector, signing_key)
+
+
+def _pack(
+    id_: str, namespace: str, text: str, vector: array[float] | None, signing_key: bytes | None
+) -> Packed:
+    data = text.encode()
+    form = "j"
+    if len(data) > _COMPRESS_FROM:
+        squeezed = base64.b64encode(zlib.compress(data, 6))
+        if len(squeezed) < 0.85 * len(data):
+            data, form, text = squeezed, "z", squeezed.decode("ascii")
+    sketch = _sketch(vector) if signing_key is not None and vector is not None else ""
+    signature = "" if signing_key is None else sign(signing_key, namespace, id_, text, sketch)
+    pieces = _cut(text, data)
+    metadata: dict[str, Any] = {f"r{number}": piece for number, piece in enumerate(pieces)}
+    metadata["r"] = f"{form}{len(pieces)}:{signature}"
+    if sketch:
+        metadata["s"] = sketch
+    return Packed(id_, metadata, len(pieces), len(data) + 4 * len(vector or ()))
+
+
+def _cut(text: str, data: bytes) -> list[str]:
+    if len(data) == len(text):  # ASCII
+        return [text[at:at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)] or [""]
+    pieces, start = [], 0
+    while start < len(data):
+        stop = min(start + _PART_BYTES, len(data))
+        while stop < len(data) and data[stop] & 0xC0 == 0x80:  # never inside a character
+            stop -= 1
+        pieces.append(data[start:stop].decode())
+        start = stop
+    return pieces
+
+
+def unpack(
+    id_: str,
+    metadata: Any,
+    namespace: str,
+    signing_key: bytes | None,
+    vector: Any = None,
+) -> tuple[Entry, int, int] | None:
+    """Entry, parts and size of a record; None for anything damaged, foreign, or not signed with the key.
+
+    `vector`, where it was read too, is compared with the signed sketch of it.
+    """
+    found = _text_of(id_, metadata, namespace, signing_key, vector)
+    if found is None:
+        return None
+    text, parts, size = found
+    entry = decode(text)
+    if entry is None or entry.namespace != namespace or record_id(entry.key) != id_:
+        return None
+    return entry, parts, size
+
+
+def _text_of(
+    id_: str, metadata: Any, namespace: str, signing_key: bytes | None, vector: Any
+) -> tuple[str, int, int] | None:
+    if not isinstance(metadata, Mapping):
+        return None
+    head = metadata.get("r")
+    if not isinstance(head, str) or head[:1] not in ("j", "z"):
+        return None
+    number, colon, signature = head[1:].partition(":")
+    if not colon or not number.isascii() or not number.isdigit() or len(number) > 6:
+        return None
+    parts = int(number)
+    if not 0 < parts <= _MAX_PARTS:
+        return None
+    pieces = [metadata.get(f"r{at}") for at in range(parts)]
+    if not all(isinstance(piece, str) for piece in pieces):
+        return None
+    text = "".join(pieces)  # type: ignore[arg-type]
+    if signing_key is not None:
+        sketch = metadata.get("s", "")
+        if not isinstance(sketch, str):
+            return None
+        if not same_signature(signature, sign(signing_key, namespace, id_, text, sketch)):
+            return None
+        if vector is not None and not _like(sketch, vector):
+            return None
+    size = len(text) + (0 if vector is None else 4 * len(vector))
+    if head[0] == "j":
+        return text, parts, size
+    try:
+        opened = zlib.decompressobj()
+        data = opened.decompress(base64.b64decode(text, validate=True), 4 * MAX_RECORD_CHARS)
+        if opened.unconsumed_tail or not opened.eof:
+            return None
+        return data.decode(), parts, size
+    except (ValueError, zlib.error):
+        return None
+
+
+def _sketch(vector: array[float]) -> str:
+    """The vector in steps of 1/127, small enough to lie beside the record and to be signed with it."""
+    return base64.b64encode(bytes(round(value * 127) + 128 for value in vector)).decode("ascii")
+
+
+def _like(sketch: str, vector: Any) -> bool:
+    try:
+        marks = base64.b64decode(sketch, validate=True)
+    except ValueError:
+        return False
+    if len(marks) != len(vector):
+        return False
+    return all(abs((mark - 128) / 127 - float(value)) < 0.006 for mark, value in zip(marks, vector, strict=True))
+
+
+def block_record(namespace: str, key: str, other: str, signing_key: bytes | None) -> Packed:
+    """The record that keeps `key` from ever matching the request `other` again."""
+    id_ = "b" + digest(key, other)
+    return _pack(id_, namespace, json.dumps({"v": CODEC_VERSION, "block": [_written(key), _written(other)]}), None, signing_key)
+
+
+def read_block(id_: str, metadata: Any, namespace: str, signing_key: bytes | None) -> tuple[str, str] | None:
+    """Key and other of a block record, or None if it isn't one."""
+    found = _text_of(id_, metadata, namespace, signing_key, None)
+    if found is None:
+        return None
+    try:
+        first, second = json.loads(found[0])["block"]
+        key, other = _read(first), _read(second)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return (key, other) if id_ == "b" + digest(key, other) else None

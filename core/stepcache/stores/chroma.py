@@ -1,0 +1,174 @@
+"""The store on disk or on a server: Chroma."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from stepcache._breaker import Breaker
+from stepcache._data import Entry, Match
+from stepcache.errors import ConfigurationError, StoreError
+from stepcache.stores._chroma_client import client_for_folder, client_for_url, parse_url
+from stepcache.stores._chroma_engine import Engine
+from stepcache.stores._folder import Folder
+from stepcache.stores._limits import Limits, with_default_ttl
+
+__all__ = ["ChromaStore"]
+
+_SERVER_TIMEOUT = 5.0
+
+
+class ChromaStore:
+    """Entries in Chroma: a folder (`path=`), a server (`url=`, `headers=`), or a client of yours (`client=`).
+
+    default_ttl: seconds an entry lives that has no expiry of its own (None: for ever).
+    max_entries, max_bytes: bounds over all namespaces; beyond them the least recently used entries of the largest
+        namespace go.
+    sync_writes: `put` returns when the entry is on disk; otherwise it is written within moments, in batches.
+    read_only: nothing is ever written.
+    signing_key: entries are signed with it (HMAC-SHA256 over record and vector); any other entry is not there.
+
+    Nothing is imported or opened before first use. Raises `ConfigurationError` for options that cannot work.
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        url: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        client: Any = None,
+        default_ttl: float | None = None,
+        max_entries: int | None = None,
+        max_bytes: int | None = None,
+        sync_writes: bool = False,
+        read_only: bool = False,
+        signing_key: bytes | str | None = None,
+    ) -> None:
+        if sum(given is not None for given in (path, url, client)) != 1:
+            raise ConfigurationError(
+                'ChromaStore takes one of path="./cache", url="http://localhost:8000" or client=a Chroma client')
+        self._limits = Limits(default_ttl=default_ttl, max_entries=max_entries, max_bytes=max_bytes)
+        self._path = None if path is None else str(path)
+        if self._path is not None and (not self._path or "\x00" in self._path):
+            raise ConfigurationError(f'path takes a folder such as path="./cache", not {path!r}')
+        if url is not None:
+            parse_url(url)
+        if headers is not None and url is None:
+            raise ConfigurationError("headers= goes with url=")
+        self._url, self._headers, self._client = url, headers, client
+        self._sync_writes = bool(sync_writes)
+        self._read_only = bool(read_only)
+        if isinstance(signing_key, str):
+            signing_key = signing_key.encode("utf-8", "surrogatepass")
+        if signing_key is not None and not (isinstance(signing_key, bytes) and signing_key):
+            raise ConfigurationError("signing_key takes bytes or text, not empty")
+        self._signing_key = signing_key
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"ChromaStore({self._where()!r})"
+
+    def _where(self) -> str:
+        return self._path or self._url or type(self._client).__name__
+
+    def _open(self) -> Engine:
+        engine = self._engine
+        if engine is not None:
+            return engine
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store is closed")
+            if self._engine is None:
+                self._engine = Engine(self._connect, self._limits, self._signing_key, Breaker())
+            return self._engine
+
+    def _connect(self) -> Any:
+        if self._client is not None:
+            return self._client
+        if self._url is not None:
+            return client_for_url(self._url, self._headers, _SERVER_TIMEOUT)
+        folder = Folder(self._path or "")
+        folder.prepare()
+        with folder.opening():
+            client = client_for_folder(str(folder.path))
+        folder.secure()
+        return client
+
+    def get(self, namespace: str, key: str) -> Entry | None:
+        return self._open().get(namespace, key)
+
+    def peek(self, namespace: str, key: str) -> Entry | None:
+        return None if self._engine is None else self._engine.peek(namespace, key)
+
+    def by_template(self, namespace: str, template: str, limit: int) -> tuple[Entry, ...]:
+        return self._open().by_template(namespace, template, limit)
+
+    def has_vectors(self, namespace: str, partition: str, fingerprint: str) -> bool:
+        return self._open().has_vectors(namespace, partition, fingerprint)
+
+    def search(
+        self, namespace: str, partition: str, fingerprint: str, vector: Sequence[float], limit: int
+    ) -> tuple[Match, ...]:
+        return self._open().search(namespace, partition, fingerprint, vector, limit)
+
+    def put(self, entry: Entry, vector: Sequence[float] | None) -> None:
+        if self._read_only:
+            return
+        engine = self._open()
+        engine.put(with_default_ttl(entry, self._limits.default_ttl), vector)
+        if self._sync_writes:
+            engine.queue.flush()
+
+    def delete(self, namespace: str, keys: Iterable[str]) -> int:
+        return 0 if self._read_only else self._open().delete(namespace, keys)
+
+    def block(self, namespace: str, key: str, other: str) -> None:
+        if self._read_only:
+            return
+        engine = self._open()
+        engine.block(namespace, key, other)
+        if self._sync_writes:
+            engine.queue.flush()
+
+    def blocked(self, namespace: str, other: str) -> frozenset[str]:
+        return self._open().blocked(namespace, other)
+
+    def scan(self, namespace: str | None = None) -> Iterator[tuple[Entry, Sequence[float] | None]]:
+        return self._open().scan(namespace)
+
+    def namespaces(self) -> tuple[str, ...]:
+        return self._open().namespaces()
+
+    def count(self, namespace: str | None = None) -> int:
+        return self._open().count(namespace)
+
+    def flush(self) -> None:
+        if self._engine is not None:
+            self._engine.queue.flush()
+
+    def clear(self, namespace: str | None = None) -> int:
+        return 0 if self._read_only else self._open().clear(namespace)
+
+    def compact(self) -> None:
+        self.flush()
+
+    def purge(self) -> None:
+        self.flush()
+
+    def size(self) -> int:
+        """Bytes on disk; 0 for a server, which does not tell."""
+        return 0 if self._path is None else Folder(self._path).size()
+
+    def check(self) -> tuple[str, ...]:
+        """Findings of a self-examination, in words."""
+        return ()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.close()
