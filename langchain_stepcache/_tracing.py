@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
-from langchain_core.tracers.base import AsyncBaseTracer, BaseTracer
+from langchain_core.tracers.base import BaseTracer
 
 __all__ = ["ambient_callbacks", "child_run"]
 
@@ -36,7 +36,7 @@ def child_run(
     manager = CallbackManager.configure(callbacks)
     tracers: list[BaseCallbackHandler] = [
         handler for handler in manager.handlers
-        if isinstance(handler, BaseTracer | AsyncBaseTracer) and not isinstance(handler, _StreamingCallbackHandler)
+        if isinstance(handler, BaseTracer) and not isinstance(handler, _StreamingCallbackHandler)
     ]
     reply: list[ChatResult] = []
     if not tracers:

@@ -216,6 +216,7 @@ def _messages(prompt: str) -> list[Mapping[str, Any]] | None:
 
 
 def _message(fields: Mapping[str, Any]) -> BaseMessage:
-    kind: type[BaseMessage] = _MESSAGES.get(str(fields.get("type", "")), HumanMessage)
+    kind: Any = _MESSAGES.get(str(fields.get("type", "")), HumanMessage)
     taken = {key: fields[key] for key in ("content", "name", "tool_calls", "tool_call_id", "status") if key in fields}
-    return kind(**taken)
+    message: BaseMessage = kind(**taken)
+    return message
