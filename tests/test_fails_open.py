@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+
 from stepcache import ConfigurationError, EmbeddingError, Policy, StepCache, StoreError
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import plain_text
@@ -35,7 +36,7 @@ def warnings_of(caplog) -> list[str]:
     return [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
 
 
-@pytest.mark.parametrize("store, embedder, word", [
+@pytest.mark.parametrize(("store", "embedder", "word"), [
     (BrokenStore(), HashEmbedder(), "store"),
     (MemoryStore(), BrokenEmbedder(), "embedder"),
 ])
@@ -137,7 +138,7 @@ def test_a_slow_store_does_not_hold_up_the_event_loop():
     assert len(gaps) >= 5
 
 
-@pytest.mark.parametrize("make, advice", [
+@pytest.mark.parametrize(("make", "advice"), [
     (lambda: StepCache("./cache"), "StepCache.open"),
     (lambda: StepCache(MemoryStore(), embedder="MiniLM"), "embedder"),
     (lambda: StepCache(MemoryStore(), policy={"patch": False}), "Policy"),

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 from counting import counted, counting
+
 from stepcache import CacheControl, Completion, Policy, Request, StepCache
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import plain_text
@@ -30,22 +31,40 @@ def test_the_first_request_is_a_miss_and_its_repetition_costs_nothing():
     assert len(model.calls) == 1
 
 
-def test_steps_that_pass_are_kept_and_only_the_region_is_asked_for():
+def test_what_is_missing_is_asked_for_and_what_stands_is_kept():
     cache, model = open_cache(), ScriptedModel(counted)
     cache.complete("Count from 1 to 4.", model)
-    patched = cache.complete("Count from 1 to 6.", model)
-    assert patched.output.split() == ["1", "2", "3", "4", "5", "6"] or patched.outcome == "skip"
-    other = cache.complete("Count from 1 to 2.", model)
-    assert other.output.split() == ["1", "2"]
+    longer = cache.complete("Count from 1 to 6.", model)
+    assert (longer.outcome, longer.source, longer.output) == ("patch", "patch", "1\n2\n3\n4\n5\n6")
+    assert (longer.kept, longer.regenerated, longer.recorded) == (4, 2, True)
+    prompt, purpose = model.calls[-1]
+    assert purpose == "patch"
+    assert "1\n2\n3\n4" in prompt
 
 
-def test_a_patch_keeps_the_passing_prefix_byte_for_byte():
-    cache, model = open_cache(), ScriptedModel(counted)
-    cache.record("Count from 1 to 4.", "1\n2\n3\n9\n") is False  # a wrong reply is never recorded
+def test_patching_off_or_too_much_to_write_again_skips():
+    for policy in ({"patch": False}, {"max_failing_share": 0.1}):
+        cache, model = open_cache(**policy), ScriptedModel(counted)
+        cache.complete("Count from 1 to 5.", model)
+        result = cache.complete("Count from 1 to 2.", model)
+        assert (result.outcome, result.source, result.output) == ("skip", "model", "1\n2")
+
+
+def test_a_wrong_reply_is_never_recorded():
+    cache = open_cache()
+    assert not cache.record("Count from 1 to 4.", "1\n2\n3\n9\n")
     assert cache.stats().entries == 0
-    cache.record("Count from 1 to 4.", " 1 \n2\n3\n4")
-    result = cache.complete("Count from 1 to 3.", model)
-    assert result.output.split() == ["1", "2", "3"]
+    assert cache.record("Count from 1 to 4.", "1\n2\n3\n4\n")
+
+
+def test_a_patch_that_fails_its_check_is_repaired_then_computed():
+    replies = {"answer": "1\n2\n3\n4", "patch": "7", "repair": "still wrong"}
+    cache, model = open_cache(computed=True), ScriptedModel(lambda prompt, purpose: replies[purpose])
+    cache.complete("Count from 1 to 4.", model)
+    result = cache.complete("Count from 1 to 5.", model)
+    assert (result.outcome, result.source, result.output, result.recorded) == (
+        "patch", "fallback", "1\n2\n3\n4\n5", False)
+    assert model.purposes == ["answer", "patch", "repair"]
 
 
 def test_a_change_of_meaning_skips_and_says_why():

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from stepcache import Completion, Policy, StepCache
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import plain_text

@@ -8,6 +8,7 @@ import pytest
 from counting import counted, counting
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from stepcache import Policy, Result, StepCache
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import plain_text

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import logging
 import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +23,7 @@ from stepcache._codec import decode_line, encode_line
 from stepcache._control import disabled, merged, with_control
 from stepcache._data import CacheControl, Completion, Decision, Entry, Request, Result, Skip, Usage
 from stepcache._effects import Generate
-from stepcache._flight import Flights
+from stepcache._flight import Flights, Ticket, await_turn, wait_turn
 from stepcache._policy import Policy
 from stepcache._replay import pieces
 from stepcache._stats import Stats, Tallies
@@ -37,7 +36,6 @@ __all__ = ["StepCache"]
 
 _log = logging.getLogger("stepcache")
 _MAX_TRUSTED = 4096
-_leading: ContextVar[frozenset[str]] = ContextVar("stepcache_leading", default=frozenset())
 _by_path: WeakValueDictionary[str, StepCache] = WeakValueDictionary()
 _by_path_lock = threading.Lock()
 _embedding_notice = False
@@ -87,7 +85,7 @@ class StepCache:
     # -- opening ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], **options: Any) -> StepCache:
+    def open(cls, path: Any, **options: Any) -> StepCache:
         """Open a cache in a folder (Chroma), or in memory for ":memory:".
 
         Options are those of the constructor; the embedder defaults to all-MiniLM-L6-v2 where sentence-transformers
@@ -113,7 +111,7 @@ class StepCache:
                 f"StepCache.open: {error}; options are embedder, tasks, policy, hooks and clock") from error
 
     @classmethod
-    def of(cls, cache: StepCache | str | os.PathLike[str]) -> StepCache:
+    def of(cls, cache: Any) -> StepCache:
         """Return the cache itself, or the one open StepCache of a folder in this process."""
         if isinstance(cache, StepCache):
             return cache
@@ -183,7 +181,7 @@ class StepCache:
     async def astream(
         self, request: Request | str, model: AsyncStreamingModel, *, control: CacheControl | None = None,
         spec: Spec | Task | None = None, namespace: str | None = None,
-    ) -> AsyncIterator[str | Result]:
+    ) -> AsyncGenerator[str | Result, None]:
         """As `stream`, async."""
         async def generate(effect: Generate) -> AsyncIterator[Any]:
             text: list[str] = []
@@ -197,12 +195,14 @@ class StepCache:
             yield last if last is not None else Completion("".join(text))
 
         shown = False
-        async for item in self.arun_stream(_request(request, control, spec, namespace), generate):
-            if isinstance(item, Result) and not shown:
-                for piece in pieces(item.steps):
-                    yield piece
-            shown = True
-            yield item
+        items = self.arun_stream(_request(request, control, spec, namespace), generate)
+        async with aclosing(items):
+            async for item in items:
+                if isinstance(item, Result) and not shown:
+                    for piece in pieces(item.steps):
+                        yield piece
+                shown = True
+                yield item
 
     def explain(self, request: Request | str, *, control: CacheControl | None = None,
                 spec: Spec | Task | None = None, namespace: str | None = None) -> Decision:
@@ -261,59 +261,25 @@ class StepCache:
     def run(self, request: Request, generate: Callable[[Generate], Completion]) -> Result:
         """Answer one request; `generate` performs a `Generate` effect. The same request at once calls once."""
         request = with_control(request)
-        if disabled():
-            return _drive.run(_flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate)
-        key = self._flight_key(request)
-        while key is not None and key not in _leading.get():
-            leads, flight = self._flights.board(key)
-            if leads:
-                with self._flights.leading(key, flight) as landed:
-                    token = _leading.set(_leading.get() | {key})
-                    try:
-                        result = self._run(request, generate, key)
-                    finally:
-                        _leading.reset(token)
-                    landed.append(result)
-                return result
-            if not Flights.may_wait():
-                break
-            try:
-                fate, shared = flight.result(self.policy.flight_timeout)
-            except TimeoutError:
-                break
-            if fate == "landed":
-                return self._shared(request, shared)
-            if fate == "failed":
-                break
-        return self._run(request, generate, key)
+        ticket = wait_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        if ticket.shared is not None:
+            return self._shared(request, ticket.shared)
+        with self._flights.leading(ticket) as landed, self._flights.held(ticket):
+            result = self._finished(request, _drive.run(self._flow_for(request, ticket), self._backend, generate))
+            landed.append(result)
+        return result
 
     async def arun(self, request: Request, generate: Callable[[Generate], Awaitable[Completion]]) -> Result:
         """As `run`, async."""
         request = with_control(request)
-        if disabled():
-            return await _drive.arun(_flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate)
-        key = self._flight_key(request)
-        while key is not None and key not in _leading.get():
-            leads, flight = self._flights.board(key)
-            if leads:
-                with self._flights.leading(key, flight) as landed:
-                    token = _leading.set(_leading.get() | {key})
-                    try:
-                        result = await self._arun(request, generate, key)
-                    finally:
-                        _leading.reset(token)
-                    landed.append(result)
-                return result
-            try:  # shielded: a follower that is cancelled must not cancel the flight of the others
-                fate, shared = await asyncio.wait_for(
-                    asyncio.shield(asyncio.wrap_future(flight)), self.policy.flight_timeout)
-            except TimeoutError:
-                break
-            if fate == "landed":
-                return self._shared(request, shared)
-            if fate == "failed":
-                break
-        return await self._arun(request, generate, key)
+        ticket = await await_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        if ticket.shared is not None:
+            return self._shared(request, ticket.shared)
+        with self._flights.leading(ticket) as landed, self._flights.held(ticket):
+            driven = await _drive.arun(self._flow_for(request, ticket), self._backend, generate)
+            result = self._finished(request, driven)
+            landed.append(result)
+        return result
 
     def run_stream(self, request: Request, generate: Callable[[Generate], Iterator[Any]]) -> Iterator[Any]:
         """Yield the model's chunks where they may be shown as they come, and last the `Result`, once.
@@ -322,91 +288,46 @@ class StepCache:
         that the reply was complete (and checked) before anything could be shown.
         """
         request = with_control(request)
-        if disabled():
-            yield from _drive.run_stream(_flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate)
+        ticket = wait_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        if ticket.shared is not None:
+            yield self._shared(request, ticket.shared)
             return
-        key = self._flight_key(request)
-        while key is not None and key not in _leading.get():
-            leads, flight = self._flights.board(key)
-            if leads:
-                with self._flights.leading(key, flight) as landed:
-                    for item in self._run_stream(request, generate, key):
-                        if isinstance(item, Result):
-                            landed.append(item)
-                        yield item
-                return
-            if not Flights.may_wait():
-                break
-            try:
-                fate, shared = flight.result(self.policy.flight_timeout)
-            except TimeoutError:
-                break
-            if fate == "landed":
-                yield self._shared(request, shared)
-                return
-            if fate == "failed":
-                break
-        yield from self._run_stream(request, generate, key)
+        with self._flights.leading(ticket) as landed:
+            for item in _drive.run_stream(self._flow_for(request, ticket), self._backend, generate):
+                if isinstance(item, Result):
+                    item = self._finished(request, item)
+                    landed.append(item)
+                yield item
 
     async def arun_stream(
         self, request: Request, generate: Callable[[Generate], AsyncIterator[Any]]
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """As `run_stream`, async."""
         request = with_control(request)
-        if disabled():
-            async for item in _drive.arun_stream(
-                    _flow.plain_call(request, "STEPCACHE_DISABLED is set"), self._backend, generate):
-                yield item
+        ticket = await await_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        if ticket.shared is not None:
+            yield self._shared(request, ticket.shared)
             return
-        key = self._flight_key(request)
-        while key is not None and key not in _leading.get():
-            leads, flight = self._flights.board(key)
-            if leads:
-                with self._flights.leading(key, flight) as landed:
-                    async for item in self._arun_stream(request, generate, key):
-                        if isinstance(item, Result):
-                            landed.append(item)
-                        yield item
-                return
-            try:
-                fate, shared = await asyncio.wait_for(
-                    asyncio.shield(asyncio.wrap_future(flight)), self.policy.flight_timeout)
-            except TimeoutError:
-                break
-            if fate == "landed":
-                yield self._shared(request, shared)
-                return
-            if fate == "failed":
-                break
-        async for item in self._arun_stream(request, generate, key):
-            yield item
+        with self._flights.leading(ticket) as landed:
+            driven = _drive.arun_stream(self._flow_for(request, ticket), self._backend, generate)
+            async with aclosing(driven):
+                async for item in driven:
+                    if isinstance(item, Result):
+                        item = self._finished(request, item)
+                        landed.append(item)
+                    yield item
 
-    def _run(self, request: Request, generate: Callable[[Generate], Completion], key: str | None) -> Result:
-        result = _drive.run(_flow.answer(request, self._world(key)), self._backend, generate)
-        return self._finished(request, result)
-
-    async def _arun(
-        self, request: Request, generate: Callable[[Generate], Awaitable[Completion]], key: str | None
-    ) -> Result:
-        result = await _drive.arun(_flow.answer(request, self._world(key)), self._backend, generate)
-        return self._finished(request, result)
-
-    def _run_stream(
-        self, request: Request, generate: Callable[[Generate], Iterator[Any]], key: str | None
-    ) -> Iterator[Any]:
-        for item in _drive.run_stream(_flow.answer(request, self._world(key)), self._backend, generate):
-            yield self._finished(request, item) if isinstance(item, Result) else item
-
-    async def _arun_stream(
-        self, request: Request, generate: Callable[[Generate], AsyncIterator[Any]], key: str | None
-    ) -> AsyncIterator[Any]:
-        async for item in _drive.arun_stream(_flow.answer(request, self._world(key)), self._backend, generate):
-            yield self._finished(request, item) if isinstance(item, Result) else item
+    def _flow_for(self, request: Request, ticket: Ticket) -> _flow.Flow:
+        if disabled():
+            return _flow.plain_call(request, "STEPCACHE_DISABLED is set")
+        return _flow.answer(request, self._world(ticket.key))
 
     def _flight_key(self, request: Request) -> str | None:
         """The key under which equal requests share a call; None for those that must not."""
         control = request.control
-        if control.no_cache or control.refresh or self.policy.shadow or len(request.prompt) > self.policy.max_chars:
+        if disabled() or control.no_cache or control.refresh or self.policy.shadow:
+            return None
+        if len(request.prompt) > self.policy.max_chars:
             return None
         try:
             return request.key
@@ -436,6 +357,8 @@ class StepCache:
 
     def _finished(self, request: Request, result: Result) -> Result:
         """Count, log and report one finished request."""
+        if disabled():
+            return result
         self._tallies.count(result)
         decision = result.decision
         if isinstance(decision, Skip):  # the reason may quote the prompt, so it stays below INFO

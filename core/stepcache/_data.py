@@ -164,9 +164,10 @@ class CacheControl:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise ConfigurationError(f"CacheControl.{name} takes seconds >= 0 or None, not {value!r}")
-        if isinstance(self.tags, str):
-            raise ConfigurationError(f"CacheControl.tags takes a tuple of strings; write tags=({self.tags!r},)")
-        object.__setattr__(self, "tags", tuple(self.tags))
+        tags: Any = self.tags
+        if isinstance(tags, str):
+            raise ConfigurationError(f"CacheControl.tags takes a tuple of strings; write tags=({tags!r},)")
+        object.__setattr__(self, "tags", tuple(tags))
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +304,7 @@ class Reuse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """Some steps fail: `steps` (after any rewrite) are kept outside `plan.region`; no plan means the rewrite did all."""
+    """Some steps fail: `steps` (after any rewrite) are kept outside `plan.region`; without a plan, all is rewritten."""
 
     match: Match
     reason: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Any, TypeVar
 
 from stepcache._backend import Backend
@@ -92,7 +92,7 @@ def run_stream(
 
 async def arun_stream(
     flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], AsyncIterator[Any]]
-) -> AsyncIterator[Any | T]:
+) -> AsyncGenerator[Any | T, None]:
     """As `run_stream`, async."""
     try:
         effect = _advance(flow)

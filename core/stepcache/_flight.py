@@ -1,70 +1,132 @@
-"""Single flight: the same request at once calls the model once (design §5). Threads and tasks share one table."""
+"""Single flight: the same request at once calls the model once (design §5). Threads and tasks share one table.
+
+A caller boards by a generator that yields the flight to wait for and is sent its fate, so that threads and tasks
+wait each in their own way over one logic.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Flights"]
+__all__ = ["Boarding", "Flights", "Ticket", "await_turn", "wait_turn"]
 
 Fate = Literal["landed", "failed", "abandoned"]
+Flight = Future[tuple[Fate, Any]]
+Boarding = Generator[Flight, tuple[Fate, Any] | None, "Ticket"]
+
+# What the current thread or task leads: it must never wait for itself, however deep a model's tools go.
+_leading: ContextVar[frozenset[str]] = ContextVar("stepcache_leading", default=frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """How a caller goes on: with the leader's result, as the leader of `flight`, or alone (neither)."""
+
+    key: str | None = None
+    flight: Flight | None = None
+    shared: Any = None
 
 
 class Flights:
-    """Requests under way by key. A leader's fate is told to its followers: landed with a result, failed or abandoned.
+    """Requests under way by key.
 
-    Followers of a failed leader all call for themselves at once (they would get the same error late otherwise);
-    of followers of an abandoned (cancelled) one the first to ask leads next.
+    Followers of a failed leader all call for themselves at once; of the followers of an abandoned one (cancelled, or
+    a stream left early) the first to ask leads next.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._under_way: dict[str, Future[tuple[Fate, Any]]] = {}
+        self._under_way: dict[str, Flight] = {}
 
-    def board(self, key: str) -> tuple[bool, Future[tuple[Fate, Any]]]:
-        """Return (leads, flight): the first to board a key leads it and must `land` it."""
-        with self._lock:
-            flight = self._under_way.get(key)
-            if flight is not None:
-                return False, flight
-            flight = self._under_way[key] = Future()
-            return True, flight
-
-    def land(self, key: str, flight: Future[tuple[Fate, Any]], fate: Fate, result: Any = None) -> None:
-        """End a flight; its followers wake."""
-        with self._lock:
-            if self._under_way.get(key) is flight:
-                del self._under_way[key]
-        if not flight.done():
-            flight.set_result((fate, result))
+    def board(self, key: str | None, may_wait: bool) -> Boarding:
+        """Lead, follow or go alone. A key of None shares nothing; without `may_wait` nobody is waited for."""
+        if key is None or key in _leading.get():
+            return Ticket(key)
+        while True:
+            with self._lock:
+                flight = self._under_way.get(key)
+                if flight is None:
+                    flight = self._under_way[key] = Future()
+                    return Ticket(key, flight)
+            if not may_wait:
+                return Ticket(key)
+            told = yield flight
+            if told is None or told[0] == "failed":
+                return Ticket(key)
+            if told[0] == "landed":
+                return Ticket(key, None, told[1])
 
     @contextmanager
-    def leading(self, key: str, flight: Future[tuple[Fate, Any]]) -> Iterator[list[Any]]:
-        """Land the flight whatever happens inside: with the result put into the list, else failed or abandoned."""
-        box: list[Any] = []
+    def leading(self, ticket: Ticket) -> Iterator[list[Any]]:
+        """Land the ticket's flight whatever happens inside: with what was put into the list, else without."""
+        landed: list[Any] = []
+        fate: Fate = "abandoned"
         try:
-            yield box
+            yield landed
+            fate = "landed" if landed else "abandoned"
         except Exception:
-            self.land(key, flight, "failed")
+            fate = "failed"
             raise
-        except BaseException:  # cancelled, interrupted, or a stream left early
-            self.land(key, flight, "abandoned")
-            raise
-        else:
-            if box:
-                self.land(key, flight, "landed", box[0])
-            else:
-                self.land(key, flight, "abandoned")
+        finally:
+            if ticket.flight is not None and ticket.key is not None:
+                with self._lock:
+                    del self._under_way[ticket.key]
+                ticket.flight.set_result((fate, landed[0] if fate == "landed" else None))
 
     @staticmethod
-    def may_wait() -> bool:
-        """A thread that runs an event loop never waits here: its leader may be a task of that very loop."""
+    @contextmanager
+    def held(ticket: Ticket) -> Iterator[None]:
+        """Know inside, also in tasks and executors started there, that this ticket's key must not be waited for."""
+        token = _leading.set(_leading.get() | {ticket.key} if ticket.key is not None else _leading.get())
         try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return True
+            yield
+        finally:
+            _leading.reset(token)
+
+
+def in_event_loop() -> bool:
+    """A thread that runs an event loop must not block: the flight's leader may be a task of that very loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
         return False
+    return True
+
+
+def wait_turn(flights: Flights, key: str | None, timeout: float) -> Ticket:
+    """Board from a thread, waiting at most `timeout` seconds for each flight."""
+    boarding = flights.board(key, may_wait=not in_event_loop())
+    told: tuple[Fate, Any] | None = None
+    while True:
+        try:
+            flight = boarding.send(told)
+        except StopIteration as stop:
+            ticket: Ticket = stop.value
+            return ticket
+        try:
+            told = flight.result(timeout)
+        except TimeoutError:
+            told = None
+
+
+async def await_turn(flights: Flights, key: str | None, timeout: float) -> Ticket:
+    """As `wait_turn`, from a task."""
+    boarding = flights.board(key, may_wait=True)
+    told: tuple[Fate, Any] | None = None
+    while True:
+        try:
+            flight = boarding.send(told)
+        except StopIteration as stop:
+            ticket: Ticket = stop.value
+            return ticket
+        try:  # shielded: a follower that is cancelled must not cancel the flight of the others
+            told = await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(flight)), timeout)
+        except TimeoutError:
+            told = None

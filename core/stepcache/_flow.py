@@ -35,7 +35,7 @@ from stepcache._policy import Policy
 from stepcache.protocols import Task
 from stepcache.tasks._spec import Spec
 
-__all__ = ["Plan", "World", "answer", "lookup", "plan", "plain_call", "recognise", "record"]
+__all__ = ["Plan", "World", "answer", "lookup", "plain_call", "plan", "recognise", "record"]
 
 _log = logging.getLogger("stepcache")
 
@@ -353,16 +353,17 @@ def _serve(tally: _Tally, may_repair: bool = True) -> Generator[Effect, Any, Res
         text = stitch(decision.steps)
         verdict = tally.check(text)
         completion = Completion(text, base.usage, base.finish_reason)
-        entry = yield from tally.save(completion, "rewrite", verdict, base)
+        taken = yield from tally.save(completion, "rewrite", verdict, base)
         kept = sum(1 for old, new in zip(base.steps, decision.steps, strict=False) if old == new)
-        return tally.result(decision.steps, "rewrite", verdict, kept=kept, recorded=entry is not None,
+        return tally.result(decision.steps, "rewrite", verdict, kept=kept, recorded=taken is not None,
                             saved=None if base.usage is None else base.usage.total, finish_reason=base.finish_reason)
     return (yield from _patch(tally, decision, base, may_repair))
 
 
 def _patch(tally: _Tally, decision: Patch, base: Entry, may_repair: bool) -> Generator[Effect, Any, Result | None]:
     spec, plan = tally.made.spec, decision.plan
-    assert spec is not None and plan is not None
+    assert spec is not None
+    assert plan is not None
     request = tally.request
     completion = yield from tally.generate(Generate(plan.prompt, "patch", request, plan=plan))
     patched: tuple[Step, ...] | None = None
@@ -393,7 +394,9 @@ def _patched(tally: _Tally, steps: tuple[Step, ...], verdict: Verdict, base: Ent
     if base.usage is not None and base.usage.total is not None and tally.usage is not None:
         spent = tally.usage.total
         saved = None if spent is None else base.usage.total - spent
-    return tally.result(steps, "patch", verdict, kept=kept, saved=saved, finish_reason="stop",
+    # What was added may end the last kept step, so the steps are cut anew; the text is the same.
+    cut = steps if tally.made.spec is None else tally.made.spec.segment(stitch(steps))
+    return tally.result(cut, "patch", verdict, kept=kept, saved=saved, finish_reason="stop",
                         recorded=entry is not None)
 
 

@@ -42,10 +42,11 @@ class Stats:
 
     def __add__(self, other: Stats) -> Stats:
         mine, theirs = asdict(self), asdict(other)
-        return Stats(**{
+        both: dict[str, Any] = {
             name: dict(Counter(value) + Counter(theirs[name])) if isinstance(value, dict) else value + theirs[name]
             for name, value in mine.items()
-        })
+        }
+        return Stats(**both)
 
     def as_dict(self) -> dict[str, Any]:
         """The same as JSON values."""

@@ -70,8 +70,8 @@ class Workers:
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(work())
-                except BaseException as error:  # noqa: BLE001 - the future carries whatever happened to its caller
+                except BaseException as error:  # the future carries whatever happened to its caller
                     future.set_exception(error)
-                work = future = None  # type: ignore[assignment] - keep nothing alive while idle
+            del work, future  # keep nothing alive while idle
             with self._lock:
                 self._idle += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from stepcache._data import Step, Verdict
@@ -22,7 +21,7 @@ def step_patch_prompt(
     if hint:
         lines += [f"Verified: {hint}", ""]
     lines += [
-        f"The next {'step was' if stop - start == 1 else 'steps were'} wrong for this request: {reason}",
+        f"What came next does not fit this request: {reason}" if stop > start else f"It is not complete: {reason}",
         "Write only what follows the kept steps, in the same style and numbering, through to the final answer. "
         "Do not repeat the kept steps and add no comment.",
     ]
@@ -47,7 +46,8 @@ def take_steps(
     """Cut a patch reply into the steps that replace a region.
 
     A repetition of the kept steps at the start is dropped, and the last new step gets the trailing separator of
-    the region it replaces, so that what follows stays in place. None when nothing usable is left.
+    the region it replaces, so that what follows stays in place; what is added at the end gets the separator the kept
+    steps use. None when nothing usable is left.
     """
     text = reply.strip()
     prefix = "".join(step.text for step in kept).strip()
@@ -55,5 +55,12 @@ def take_steps(
         text = text[len(prefix):].lstrip()
     if not text:
         return None
-    tail = re.search(r"\s*\Z", replaced[-1].text) if replaced else None
-    return segment(text + (tail.group() if tail else ""))
+    if replaced:
+        return segment(text + _separator(replaced[-1]))
+    if kept and not _separator(kept[-1]):
+        text = (_separator(kept[0]) or "\n") + text
+    return segment(text)
+
+
+def _separator(step: Step) -> str:
+    return step.text[len(step.text.rstrip()):]

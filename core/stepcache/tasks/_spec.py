@@ -84,11 +84,14 @@ class Spec(ABC):
     def plan_patch(
         self, prompt: str, steps: tuple[Step, ...], verdicts: Sequence[Verdict], cached: Entry | None = None
     ) -> PatchPlan | None:
-        """How to have the failing region regenerated, or None when only a fresh answer will do."""
+        """How to have the failing region regenerated, or None when only a fresh answer will do.
+
+        Where every step passes and only the whole does not, what is missing is asked for after the last step.
+        """
         start, stop = self.region(verdicts)
-        if start >= stop or start == 0:
+        if start == 0:
             return None
-        reason = next(v.detail or v.check for v in verdicts if not v.ok)
+        reason = next((v.detail or v.check for v in verdicts if not v.ok), "the answer stops too early")
         return PatchPlan(
             prompt=step_patch_prompt(prompt, steps, (start, stop), self.hint(steps, (start, stop)), reason),
             region=(start, stop),
