@@ -8,8 +8,9 @@ that pins the result down. Anything else is a difference.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-__all__ = ["promise_the_same", "words_of"]
+__all__ = ["promise_the_same", "same_word", "words_of"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_TYPO = 5  # letters; a slip in a shorter word is too often another word
@@ -81,14 +82,19 @@ def promise_the_same(old: str, new: str, docstring: str) -> bool:
     one_sided = {*only_old, *only_new}
     if one_sided & _NEGATIONS or any(word.isdigit() for word in one_sided) or _contrast(ours, theirs):
         return False
+    said = {word.lower() for word in _WORD.findall(docstring)}
     if len(only_old) == len(only_new) and all(
-        _is_form(a, b) or _is_slip(a, b) or _same_group(a, b) for a, b in zip(only_old, only_new, strict=True)
+        _is_form(a, b) or _is_slip(a, b, said) or _same_group(a, b) for a, b in zip(only_old, only_new, strict=True)
     ):
         return True
-    said = {word.lower() for word in _WORD.findall(docstring)}
     if all(word in _IDLE or _is_said(word, said) for word in one_sided):
         return bool(said - _IDLE)
     return _has_telling_example(docstring, new)
+
+
+def same_word(a: str, b: str) -> bool:
+    """Whether two words in lower case are one word in two inflections ("remove", "removes")."""
+    return a == b or (min(len(a), len(b)) > _MIN_STEM and _is_form(a, b))
 
 
 def _leftovers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -150,9 +156,13 @@ def _is_form(a: str, b: str) -> bool:
     return bool(_forms(a) & _forms(b))
 
 
-def _is_slip(a: str, b: str) -> bool:
-    """One letter wrong, missing, added or two exchanged, and at least one of the two is no English word."""
-    if min(len(a), len(b)) < _MIN_TYPO - 1 or max(len(a), len(b)) < _MIN_TYPO or not _one_edit(a, b):
+def _is_slip(a: str, b: str, said: Collection[str] = ()) -> bool:
+    """One letter wrong, missing, added or two exchanged, and at least one of the two is no English word.
+
+    Short words need one of the two in the docstring as well (`said`): too many are a slip away from each other.
+    """
+    shortest = min(len(a), len(b))
+    if not _one_edit(a, b) or shortest < _MIN_TYPO - 1 or (shortest < _MIN_TYPO and a not in said and b not in said):
         return False
     from stepcache._gate.tables import known_words
 

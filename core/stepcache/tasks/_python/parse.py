@@ -14,19 +14,21 @@ __all__ = [
     "Head",
     "Parameter",
     "Positions",
-    "completion_head",
+    "Stub",
     "functions",
     "head_of",
     "parse",
     "signature",
+    "stub",
 ]
 
 MAX_CHARS = 100_000
 _MAX_BRACKETS = 100  # CPython's own parser gives up at 200; nobody writes as many
 _BRACKET = re.compile(r"[()\[\]{}]")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_MAYBE_HEAD = re.compile(r"^\s*(?:async\s+)?def\s[^\0]*?(?:\"\"\"|'''|\"|')", re.MULTILINE)
-_BEFORE_HEAD = (
+_MAYBE_STUB = re.compile(r"^\s*(?:async\s+)?def\s[^\0]*?(?:\"\"\"|'''|\"|')", re.MULTILINE)
+_MANGLED_END = re.compile(r"""(?<=\s)(?:["'][ \t]*){2,3}\s*\Z""")
+_BEFORE = (
     ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
 )  # fmt: skip
 
@@ -139,11 +141,27 @@ def signature(text: str) -> Head | None:
     return None
 
 
-def completion_head(prompt: str) -> Head | None:
-    """The function a completion prompt asks for: the prompt is Python that ends in a signature and a docstring."""
-    if not _MAYBE_HEAD.search(prompt):
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """A function asked for by its beginning: what it looks like, and the source that a body would continue."""
+
+    head: Head
+    source: str
+
+
+def stub(prompt: str) -> Stub | None:
+    """The function a completion prompt asks for: the prompt is Python that ends in a signature and a docstring.
+
+    Closing quotes that were mangled on the way (`" " "`) are taken for what they were.
+    """
+    if not _MAYBE_STUB.search(prompt):
         return None
+    source = prompt
     tree = parse(prompt)
+    if tree is None and (mangled := _MANGLED_END.search(prompt)):
+        opening = max(('"""', "'''"), key=prompt.rfind)
+        source = prompt[: mangled.start()] + f"\n    {opening}\n"
+        tree = parse(source)
     if tree is None or not tree.body:
         return None
     *before, last = tree.body
@@ -152,7 +170,7 @@ def completion_head(prompt: str) -> Head | None:
     head = head_of(last)
     if head is None or not any(letter.isalpha() for letter in head.docstring):
         return None
-    return head if all(isinstance(node, _BEFORE_HEAD) or _is_text(node) for node in before) else None
+    return Stub(head, source) if all(isinstance(node, _BEFORE) or _is_text(node) for node in before) else None
 
 
 def _is_text(node: ast.stmt) -> bool:
