@@ -7,6 +7,8 @@ except ImportError as error:
 
 from langchain_stepcache.cache import LangChainStepCache
 from langchain_stepcache.chat_model import StepCacheChatModel
+from langchain_stepcache.embedder import LangChainEmbedder
+from langchain_stepcache.runnable import with_stepcache
 from langchain_stepcache.text_llm import StepCacheTextLLM
 
-__all__ = ["LangChainStepCache", "StepCacheChatModel", "StepCacheTextLLM"]
+__all__ = ["LangChainEmbedder", "LangChainStepCache", "StepCacheChatModel", "StepCacheTextLLM", "with_stepcache"]

@@ -122,7 +122,7 @@ class StepCacheChatModel(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         asked, call = self._call(messages, stop, run_manager, kwargs)
         passing = Passing()
-        async with aclosing(self._open.arun_stream(asked.request, call.astream)) as items:  # type: ignore[type-var]
+        async with aclosing(self._open.arun_stream(asked.request, call.astream)) as items:
             async for item in items:
                 for chunk in _chunks(item, passing, asked, call):
                     if run_manager is not None:

@@ -112,7 +112,7 @@ class StepCacheTextLLM(BaseLLM):
     ) -> AsyncIterator[GenerationChunk]:
         asked, call = self._call(prompt, stop, kwargs)
         shown = False
-        async with aclosing(self._open.arun_stream(asked.request, call.astream)) as items:  # type: ignore[type-var]
+        async with aclosing(self._open.arun_stream(asked.request, call.astream)) as items:
             async for item in items:
                 for chunk in _chunks(item, shown, call):
                     if run_manager is not None:

@@ -1,0 +1,70 @@
+"""LangChain's own suites hold for the wrapper as they do for the model in it, on the first pass and when served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_tests.integration_tests import ChatModelIntegrationTests
+from langchain_tests.unit_tests import ChatModelUnitTests
+from openai_stub import Server
+
+from langchain_stepcache import StepCacheChatModel
+from stepcache import StepCache
+from stepcache.stores.memory import MemoryStore
+
+# What the suites themselves provoke in LangChain and its OpenAI package.
+pytestmark = [pytest.mark.filterwarnings(f"ignore:{text}") for text in (
+    "Received a Pydantic BaseModel V1 schema", "Cannot use method='json_schema'", ".*stream_events.*", ".*is in beta.*",
+)]
+
+SERVER = Server()
+SHARED = StepCache(MemoryStore())
+
+
+class Wrapped(StepCacheChatModel):
+    """The wrapper with a constructor of the kind the suites call."""
+
+    def __init__(self, **options: Any) -> None:
+        if "llm" in options:
+            super().__init__(**options)
+            return
+        wanted = {key: value for key, value in options.items() if key != "cache"}
+        super().__init__(llm=SERVER.model(**wanted), cache=options.get("cache", SHARED))
+
+
+class OfTheStub:
+    """What the wrapped model can do: ChatOpenAI over a server that answers by the schema it is given."""
+
+    @property
+    def chat_model_class(self) -> type[BaseChatModel]:
+        return Wrapped
+
+    @property
+    def supports_json_mode(self) -> bool:
+        return True
+
+    @property
+    def supports_model_override(self) -> bool:
+        return True
+
+    @property
+    def model_override_value(self) -> str:
+        return "stub-2"
+
+
+class TestUnit(OfTheStub, ChatModelUnitTests):
+    pass
+
+
+class TestFirstPass(OfTheStub, ChatModelIntegrationTests):
+    pass
+
+
+class TestSecondPass(OfTheStub, ChatModelIntegrationTests):
+    """The same requests again: now they are served from what the first pass recorded."""
+
+
+def test_the_second_pass_was_served() -> None:
+    assert SHARED.stats().served > SHARED.stats().requests / 3
