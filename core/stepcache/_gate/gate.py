@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final
 
 from stepcache._gate import rules
+from stepcache._gate.docstrings import docstring, loosely_equal
 from stepcache._gate.languages import guess
+from stepcache._gate.layout import Layout, lay_out
 from stepcache._gate.parse import Parsed, parse
+from stepcache._gate.tables import LANGUAGES
 from stepcache._gate.unify import plain, squash
 from stepcache._gate.verdict import Differs, Same, excerpt
 
@@ -25,11 +29,55 @@ def gate(cached: str, new: str) -> Same | Differs:
     if max(len(cached), len(new)) > MAX_CHARS:
         return _SAME if squash(cached) == squash(new) else Differs("size", excerpt(cached), excerpt(new))
     ours, theirs = plain(cached), plain(new)
+    plan, other_plan = lay_out(ours), lay_out(theirs)
+    if plan is not None and other_plan is not None:
+        return _compare_code(plan, other_plan)
+    return _compare_prose(ours, theirs)
+
+
+def _compare_code(cached: Layout, new: Layout) -> Same | Differs:
+    """Prompts that hold functions: equal code, then equal prose, then docstrings by the code rule."""
+    if cached.code != new.code or len(cached.docs) != len(new.docs):
+        ours, theirs = _first_difference(cached.code, new.code)
+        what = "identifier" if cached.functions != new.functions else "code"
+        return Differs(what, excerpt(ours), excerpt(theirs))
+    verdict = _compare_prose(cached.prose, new.prose)
+    for ours, theirs in zip(cached.docs, new.docs, strict=True):
+        if not verdict:
+            break
+        verdict = _compare_docs(ours, theirs, cached.functions)
+    return verdict
+
+
+def _compare_docs(cached: str, new: str, functions: tuple[str, ...]) -> Same | Differs:
+    ours, theirs = docstring(cached, functions), docstring(new, functions)
+    if ours.doctests != theirs.doctests:
+        cached, new = next((a, b) for a, b in zip_longest(ours.doctests, theirs.doctests, fillvalue="") if a != b)
+        return Differs("code", excerpt(cached), excerpt(new))
+    if ours.letters == theirs.letters and ours.literals == theirs.literals:
+        return _SAME  # only spaces went astray
+    if ours.letters.casefold() == theirs.letters.casefold() and (ours.doctests or ours.jumbled or theirs.jumbled):
+        return _SAME  # only case went astray, and the doctests hold what that could have changed
+    name = _language(ours.prose)
+    name = name if name in LANGUAGES else "en"
+    pinned = ours.examples and theirs.examples
+    found = loosely_equal(_parsed(ours.prose, name), _parsed(theirs.prose, name), pinned, functions)
+    return _SAME if found is None else found  # a Differs is falsy
+
+
+def _first_difference(ours: tuple[tuple[int, str], ...], theirs: tuple[tuple[int, str], ...]) -> tuple[str, str]:
+    for one, other in zip_longest(ours, theirs, fillvalue=(0, "")):
+        if one != other:
+            return one[1], other[1]
+    return "", ""
+
+
+def _compare_prose(ours: str, theirs: str) -> Same | Differs:
     one, other = _language(ours), _language(theirs)
     if one != other and "?" not in (one, other):
         one = other = one if other == "" else other if one == "" else "differs"
     if one == other == "differs":
-        return Differs("language", excerpt(cached), excerpt(new))
+        return Differs("language", excerpt(ours), excerpt(theirs))
     name = one if one == other and one != "?" else ""
     return _compare(_parsed(ours, name), _parsed(theirs, name))
 

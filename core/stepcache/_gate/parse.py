@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from stepcache._gate import numerals
 from stepcache._gate.phrases import rewrite
+from stepcache._gate.spelling import known
 from stepcache._gate.tables import Language, language
 from stepcache._gate.token import Token
 from stepcache._gate.tokens import Piece, pieces, quotations
@@ -119,10 +120,9 @@ class _Reader:
     def _identifier(self, at: int) -> int:
         piece = self.cut[at]
         text = piece.text
-        if text.isalpha() and not piece.quoted:
-            # Letters only, capitals inside: a brand in a text all in capitals, or a word with random capitals.
-            if text.lower() in self.tables.known:
-                return self._word(at)
+        base = text.removesuffix("'s").removesuffix("'S")
+        if base.isalpha() and not piece.quoted and self.tables.name == "en" and known(base.lower()):
+            return self._word(at)  # a word with random capitals
         self._emit(text, "identifier", piece)
         return at + 1
 
@@ -264,14 +264,18 @@ class _Reader:
         return "name" if named and self.tables.name != "de" else "word"
 
 
+def _wordy(piece: Piece) -> bool:
+    return piece.kind == "word" or (piece.kind == "identifier" and piece.text.isalpha())
+
+
 def _drop_hyphens(cut: list[Piece]) -> list[Piece]:
     """Without hyphens inside words (upper-level) and dashes between clauses; minus signs stay."""
     kept: list[Piece] = []
     for index, piece in enumerate(cut):
         if piece.text == "-" and kept and index + 1 < len(cut) and not piece.quoted:
             before, following = kept[-1], cut[index + 1]
-            inside = piece.glued and following.glued and following.kind == "word" and len(following.text) > 1
-            if inside and (before.kind in {"word", "number"}) and len(before.text + following.text) > 3:
+            inside = piece.glued and following.glued and _wordy(following) and len(following.text) > 1
+            if inside and (before.kind == "number" or _wordy(before)) and len(before.text + following.text) > 3:
                 continue
             dash = not piece.glued and not following.glued and before.kind == following.kind == "word"
             if dash and len(before.text) > 1 and len(following.text) > 1:

@@ -21,7 +21,18 @@ def rewrite(tokens: list[Token], tables: Language) -> list[Token]:
         tokens = changed
     tokens = _drop_requests(tokens, tables)
     tokens = _heads(tokens, tables)
-    return [token for token in tokens if token.quoted or token.key not in tables.silent or token.what == "name"]
+    return [
+        token
+        for index, token in enumerate(tokens)
+        if token.quoted or token.key not in tables.silent or _is_part_of_name(tokens, index)
+    ]
+
+
+def _is_part_of_name(tokens: list[Token], index: int) -> bool:
+    """Whether a silent word belongs to a name (The Beatles) inside a sentence."""
+    token = tokens[index]
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return token.text.istitle() and not token.start and following is not None and following.text.istitle()
 
 
 def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:

@@ -98,9 +98,13 @@ def names(pair: Pair) -> Differs | None:
     if found is not None or "upper" in (pair.cached.casing, pair.new.casing):
         return found
     for ours, theirs in zip(pair.cached.tokens, pair.new.tokens, strict=False):
-        if ours.text != theirs.text and ours.key == theirs.key in capitals() and not (ours.start or theirs.start):
+        if ours.key == theirs.key in capitals() and not (ours.start or theirs.start or _cased(ours) == _cased(theirs)):
             return _differs("name", (ours,), (theirs,))
     return None
+
+
+def _cased(token: Token) -> bool:
+    return token.text.istitle() or token.text.isupper()
 
 
 def language_named(pair: Pair) -> Differs | None:

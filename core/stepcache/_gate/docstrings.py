@@ -1,0 +1,192 @@
+"""The code rule: docstrings of functions with equal names, signatures and examples may be worded more freely.
+
+The examples pin down what a function does, so plain words may differ (a slip, another tense, a synonym); numbers,
+literals, signs, negations, quantifiers, connectives, opposites and the order of shared words may not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from stepcache._gate.parse import Parsed, Token
+from stepcache._gate.spelling import distance, inflection_of, known
+from stepcache._gate.tables import opposites
+from stepcache._gate.tokens import quotations
+from stepcache._gate.verdict import Differs, excerpt
+
+__all__ = ["Docstring", "docstring", "loosely_equal"]
+
+_REACH: Final = 7  # how far apart two texts may run before they meet again
+_SHARE: Final = 0.5  # at least this share of the longer docstring's words must be the same
+_PLAIN: Final = frozenset({"word", "name", "person", "modality", "question", "relation", "demand", "quantifier", "unit"})
+# Of the plain kinds, the words that change what a function does.
+_WEIGHTY: Final = frozenset(
+    """all every only any some none most least more less fewer both either exactly other another more_than less_than
+    at_least at_most larger largest smaller smallest greater greatest longer longest shorter shortest higher highest lower
+    lowest
+    before after without between under over above below within outside inside except until unless from into than
+    in_place recursively iteratively ascending descending alphabetically case""".split()
+)
+
+
+class Docstring(NamedTuple):
+    """A docstring's doctest lines, to be equal to the letter, its prose, and whether it shows any example at all."""
+
+    doctests: tuple[str, ...]
+    prose: str
+    examples: bool
+
+    @property
+    def letters(self) -> str:
+        """The prose without white space."""
+        return "".join(self.prose.split())
+
+    @property
+    def jumbled(self) -> bool:
+        """Whether capitals stand at random inside known words, so that case says nothing."""
+        return sum(known(word.lower()) for word in _JUMBLED.findall(self.prose)) >= 4
+
+    @property
+    def literals(self) -> tuple[list[str], list[str]]:
+        """The runs of digits and the quoted texts, whose white space matters."""
+        return _DIGITS.findall(self.prose), [self.prose[start:stop] for start, stop in quotations(self.prose)]
+
+
+_JUMBLED: Final = re.compile(r"\b[a-z]{1,20}[A-Z][A-Za-z]*\b")
+_DIGITS: Final = re.compile(r"\d+")
+_SPACED_OPERATOR: Final = re.compile(r"(?<=[=<>!])[ ](?=[=>])")
+_EXAMPLE: Final = re.compile(r"(?i)\bexamples?\b|\be\.g\.|\binput\b.{0,200}\boutput\b", re.DOTALL)
+
+
+def docstring(text: str, functions: Sequence[str]) -> Docstring:
+    """Tell the doctests of a docstring from its prose."""
+    doctests, prose = [], []
+    inside = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        inside = stripped.startswith((">>>", "...")) or (inside and bool(stripped))
+        (doctests if inside else prose).append(stripped)
+    told = _SPACED_OPERATOR.sub("", "\n".join(prose))
+    for name in functions[:20]:
+        told = told.replace(name.replace("_", " _ "), name)
+    called = any(re.search(rf"\b{re.escape(name)}[ ]?\(", line) for name in functions[:20] for line in prose[:400])
+    return Docstring(tuple(doctests), told, bool(doctests) or called or bool(_EXAMPLE.search(text)))
+
+
+def loosely_equal(cached: Parsed, new: Parsed, pinned: bool, functions: Sequence[str]) -> Differs | None:
+    """None if the prose of both docstrings says the same but for slips, else the difference.
+
+    Where examples pin the function down, plain words may differ too.
+    """
+    lost: list[Token] = []
+    gained: list[Token] = []
+    for ours, theirs in _gaps(cached.tokens, new.tokens, functions):
+        left, right = _unexplained(ours, theirs, functions)
+        for token in (*left, *right):
+            if not pinned or token.what not in _PLAIN or token.quoted or token.key in _WEIGHTY:
+                return _differs(token.what, left, right)
+        lost += left
+        gained += right
+    moved = Counter(t.key for t in lost) & Counter(t.key for t in gained)
+    if moved:
+        return _differs("order", lost, gained)
+    if max(len(lost), len(gained)) > _SHARE * max(len(cached.tokens), len(new.tokens)):
+        return _differs("word", lost, gained)
+    for one in lost:
+        for other in gained:
+            if frozenset((one.key, other.key)) in opposites():
+                return _differs("opposite", [one], [other])
+    return None
+
+
+def _differs(what: str, left: list[Token], right: list[Token]) -> Differs:
+    def show(tokens: list[Token]) -> str:
+        return excerpt(" ".join(token.text for token in tokens[:8]))
+
+    return Differs(what, show(left), show(right))
+
+
+def _gaps(
+    ours: Sequence[Token], theirs: Sequence[Token], functions: Sequence[str]
+) -> Iterator[tuple[list[Token], list[Token]]]:
+    """The runs where two sequences differ; linear, because they must meet again within a few tokens."""
+    i = j = 0
+    while i < len(ours) or j < len(theirs):
+        if i < len(ours) and j < len(theirs) and _same_word(ours[i], theirs[j], functions):
+            i, j = i + 1, j + 1
+            continue
+        k, m = _meeting(ours, theirs, i, j)
+        yield list(ours[i:k]), list(theirs[j:m])
+        i, j = k, m
+
+
+def _meeting(ours: Sequence[Token], theirs: Sequence[Token], i: int, j: int) -> tuple[int, int]:
+    for total in range(1, 2 * _REACH):
+        for step in range(max(0, total - _REACH), min(total, _REACH) + 1):
+            k, m = i + step, j + total - step
+            if k >= len(ours) and m >= len(theirs):
+                return len(ours), len(theirs)
+            if k < len(ours) and m < len(theirs) and ours[k].key == theirs[m].key:
+                again = k + 1 < len(ours) and m + 1 < len(theirs) and ours[k + 1].key == theirs[m + 1].key
+                ends = k + 1 == len(ours) and m + 1 == len(theirs)
+                if again or ends or total <= 2:
+                    return k, m
+    return len(ours), len(theirs)
+
+
+def _unexplained(
+    ours: list[Token], theirs: list[Token], functions: Sequence[str]
+) -> tuple[list[Token], list[Token]]:
+    """What is left of two runs after spacing, slips and inflections."""
+    left, right = [], list(theirs)
+    for token in ours:
+        partner = next((other for other in right if _same_word(token, other, functions)), None)
+        if partner is None:
+            left.append(token)
+        else:
+            right.remove(partner)
+    if _noise(left, right, functions):
+        return [], []
+    return [token for token in left if not _slip_of_the(token)], [token for token in right if not _slip_of_the(token)]
+
+
+def _slip_of_the(token: Token) -> bool:
+    """Whether an unknown word is a misspelt "the", which has no counterpart because it is silent."""
+    word = token.text.lower()
+    return 2 <= len(word) <= 4 and not token.quoted and not known(word) and distance(word, "the", 1) <= 1
+
+
+def _noise(left: list[Token], right: list[Token], functions: Sequence[str]) -> bool:
+    """Whether two runs are the same letters with other spaces, or nearly so with letters gone astray."""
+    ours, theirs = ("".join(token.text.lower() for token in side) for side in (left, right))
+    if ours == theirs and ours in (name.lower() for name in functions):
+        return True  # a prompt may misspell or space out the function it defines
+    if any(token.quoted or token.what in {"identifier", "code"} for token in (*left, *right)):
+        return False
+    if ours == theirs:
+        return True
+    if any(char.isdigit() for char in ours + theirs) or not (ours and theirs):
+        return False
+    strange = [sum(not known(token.text.lower()) for token in side) for side in (left, right)]
+    return strange[0] != strange[1] and distance(ours, theirs, 1 + len(ours) // 5) <= 1 + len(ours) // 5
+
+
+def _same_word(one: Token, other: Token, functions: Sequence[str]) -> bool:
+    a, b = one.text.lower(), other.text.lower()
+    if one.key == other.key:
+        return not (one.quoted and other.quoted) or one.text == other.text
+    own = one.text in functions or other.text in functions
+    if own and not (one.text in functions and other.text in functions):
+        return distance(a, b, 2) <= 2
+    if not (a.isalpha() and b.isalpha()):
+        return False
+    if a == b:
+        return not (one.quoted and other.quoted)  # odd capitals
+    counted = {"number", "negation", "quote", "identifier"}
+    if one.what not in counted and other.what not in counted and inflection_of(a, b):
+        return True
+    limit = 1 if min(len(a), len(b)) < 4 else max(2, min(len(a), len(b)) // 3)
+    return known(a) != known(b) and distance(a, b, limit) <= limit

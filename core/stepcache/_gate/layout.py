@@ -1,0 +1,67 @@
+"""Tell code from prose in a prompt that holds both without marking it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Layout", "lay_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The prose, the code lines (indentation and text) and the docstrings of a prompt; all three in order."""
+
+    prose: str
+    code: tuple[tuple[int, str], ...]
+    docs: tuple[str, ...]
+    functions: tuple[str, ...]
+
+
+_DEFINITION: Final = re.compile(
+    r"(?m)^[ \t]*(?:export[ \t]+)?(?:async[ \t]+)?(?:pub[ \t]+)?(?:def|class|function|func|fn|interface|struct)[ \t]+(\w+)"
+    r"[ \t]*[(:{<]"
+)
+_FENCE: Final = "```"
+# The closing marks may have been spaced out by a tokeniser.
+_DOC: Final = re.compile(
+    r'''"{3}((?:[^"]|"(?!"")(?![ ]"[ ]"[ \t]*$))*)(?:"{3}|"[ ]"[ ]"|\Z)'''
+    r"""|'{3}((?:[^']|'(?!'')(?![ ]'[ ]'[ \t]*$))*)(?:'{3}|'[ ]'[ ]')""",
+    re.MULTILINE,
+)
+_HOLE: Final = "\x00doc\x00"
+_CODE_LINE: Final = re.compile(
+    r"""[ \t]*(?:
+        (?:async[ ]+)?def[ ]+\w+|class[ ]+\w+[(:{]|import[ ]+\w|from[ ]+[\w.]+[ ]+import\b|@\w+|return\b(?![^\n]*[.?!]$)
+      | (?:if|elif|for|while|with|try|else|except|finally)\b[^\n]*:[ \t]*$
+      | \w[\w.\[\]]*[ ]*(?:[-+*/]?=)[ ]*\S|\#|//|>>>|[})\]]+[;,)]*[ \t]*$|\x00doc\x00
+      | [^\n]*[;{}][ \t]*$
+      | (?:public|private|protected|static|const|let|var|function|func|fn|export|package|using|\#include)\b
+    )""",
+    re.VERBOSE,
+)
+
+
+def lay_out(text: str) -> Layout | None:
+    """The parts of a prompt that holds the definition of a function or class outside fences, else None."""
+    if _FENCE in text:
+        return None
+    names = tuple(_DEFINITION.findall(text))
+    if not names:
+        return None
+    docs = tuple(match.group(1) if match.group(1) is not None else match.group(2) for match in _DOC.finditer(text))
+    holed = _DOC.sub(_HOLE, text).expandtabs(4)
+    code, prose = [], []
+    open_brackets = 0
+    for line in holed.split("\n"):
+        stripped = line.strip()
+        if not stripped:
+            continue
+        indented = line[:1].isspace() and bool(code)
+        if open_brackets > 0 or indented or _CODE_LINE.match(line):
+            code.append((len(line) - len(line.lstrip()), stripped))
+            open_brackets = max(0, open_brackets + sum(stripped.count(b) for b in "([{") - sum(map(stripped.count, ")]}")))
+        else:
+            prose.append(line)
+    return Layout("\n".join(prose), tuple(code), docs, names)
