@@ -253,7 +253,9 @@ class _Scan:
     def _line_end(self, at: int) -> int:
         """Where the line at `at` ends, together with every display formula it opens."""
         stop = _end(_LINE, self.text, at)
-        while (after := self._formula_end(at, stop)) is not None:
+        for _ in range(_MAX_LINES):
+            if (after := self._formula_end(at, stop)) is None:
+                break
             at, stop = after, _end(_LINE, self.text, after)
         return stop
 
