@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepcache._data import Verdict
+from stepcache.tasks._json.failures import Failure
 from stepcache.tasks._json.shape import child, declared, formats, meanings, pattern_of, required
 from stepcache.tasks._json.spans import Path, pointer
-
-if TYPE_CHECKING:
-    from stepcache.tasks._json.schema import Failure
 
 __all__ = ["JsonVerdict", "Recorded", "failing_share", "named", "paths_to_ask", "recorded", "trace_of"]
 
@@ -68,11 +66,15 @@ def named(failures: Sequence[Failure], limit: int = 5) -> str:
 
 
 def meaning_failures(
-    value: Any, schema: Any, before: Recorded, same: Callable[[str, str], bool], fits: Callable[[str, str], bool | None]
+    value: Any,
+    schema: Any,
+    before: Recorded,
+    same: Callable[[str, str, str], bool],
+    fits: Callable[[str, str], bool | None],
 ) -> list[tuple[Path, str]]:
     """Where the new schema gives a key another meaning than the one its recorded value was written for.
 
-    `same` compares two descriptions, `fits` tells whether a text has a format. The schema's own title and
+    `same` compares two descriptions of a key, `fits` tells whether a text has a format. The schema's own title and
     description, its `$id` and `$schema` and unknown keywords don't decide.
     """
     now, now_formats = meanings(schema), formats(schema)
@@ -86,7 +88,7 @@ def meaning_failures(
         place = pattern_of(path)
         if path and place in now:
             if place not in judged:
-                judged[place] = same(before.meanings.get(place, ""), now[place])
+                judged[place] = same(_key_of(path), before.meanings.get(place, ""), now[place])
             if not judged[place]:
                 found.append((path, "is described in another way now"))
                 continue
@@ -101,17 +103,19 @@ def meaning_failures(
     return found
 
 
+def _key_of(path: Path) -> str:
+    return next((key for key in reversed(path) if isinstance(key, str)), "")
+
+
 def unrelated(value: Any, schema: Any, before: Recorded) -> bool:
-    """Whether a recorded object belongs to a schema that has no key in common with this one.
+    """Whether a recorded object was written for a schema that has no key in common with this one.
 
     An open schema lets any object pass; that alone does not make it an answer.
     """
     keys = set(declared(schema, schema))
-    if not keys or not isinstance(value, dict):
+    if not keys or not isinstance(value, dict) or not keys.isdisjoint(value):
         return False
-    if value:
-        return keys.isdisjoint(value)
-    return bool(before.keys) and keys.isdisjoint(before.keys)
+    return keys.isdisjoint(before.keys) and bool(value or before.keys)
 
 
 def failing_share(value: Any, schema: Any, failures: Sequence[Failure]) -> float:

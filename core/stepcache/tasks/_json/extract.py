@@ -141,7 +141,7 @@ def _fenced(text: str, fence: _Fence) -> Found:
 
 
 def _in_prose(text: str, position: int, fences: tuple[_Fence, ...]) -> Iterator[Found]:
-    blanked = iter((f for f in fences if f.tag and not _JSON_TAG.match(f.tag)))
+    blanked = iter(f for f in fences if f.tag and not _JSON_TAG.match(f.tag))
     fence = next(blanked, None)
     while bracket := _BRACKET.search(text, position):
         position = bracket.start()

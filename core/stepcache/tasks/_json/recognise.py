@@ -12,6 +12,21 @@ from typing import Any, Literal
 
 from stepcache.tasks._json.decode import NotJson, decode
 from stepcache.tasks._json.keylist import KeyList, read_key_list
+from stepcache.tasks._json.wordings import (
+    AND_PRODUCING_HEAD,
+    AS_HEAD,
+    COUNT,
+    FINITE,
+    FORM_ONLY,
+    JSON,
+    KEYS,
+    ONE_OBJECT,
+    OTHER_DEMAND,
+    OTHER_TASK,
+    PRODUCING_HEAD,
+    SCHEMA,
+    WORK,
+)
 
 __all__ = ["Demand", "cut_keys", "cut_schema", "demanded_keys", "demanded_schema"]
 
@@ -27,162 +42,6 @@ class Demand:
     many: Literal["one", "list", "either"] = "one"
 
 
-_FLAGS = re.IGNORECASE | re.VERBOSE
-
-# The thing asked for. Group "array" is set where many are wanted.
-_JSON = re.compile(
-    r"""(?<![\w-])
-    (?:(?:an?|one|the|ein(?:en|em|es|e|er)?|das|dem|une?|un|el|le|l['’])\s+)?
-    (?:(?:single|valid|flat|compact|minified|strict|well-formed|plain|raw|simple|pure|proper|
-          einzeln\w*|gültig\w*|reine\w*)[\s,]+)*
-    (?: (?P<array>(?:array|list|liste|lista)\s+(?:of|de|von)\s+json[\s-]?(?:objects?|objekten?|objetos)?)
-      | (?:(?:objeto|objet|documento|document|respuesta|réponse|formato|format|registro)\s+)?json
-        (?: [\s-](?:(?P<array2>array|list|liste|lista|arreglo|tableau)
-              (?:\s+(?:of|with|von|de|d['’])\s*(?:objects?|records?|objekten?|objetos|objets))?
-            | objects?|record|document|dictionary|dict|map|response|reply|output|answer|format|structure|string|
-              blob|payload|data|objekt|dokument|antwort|ausgabe|datensatz|struktur))?
-        (?:\s+(?:válido|valide|válida|only|nur))?
-    )(?![\w-])(?!\s+schemas?\b)""",
-    _FLAGS,
-)
-
-_COUNT = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "deux": 2, "trois": 3,
-    "quatre": 4, "cinq": 5,
-}  # fmt: skip
-
-# What introduces the list of keys.
-_KEYS = re.compile(
-    r"""(?<![\w-])
-    (?:,\s*)?
-    (?:(?:that|which)\s+(?:has|have|contains?|includes?)\s+|
-       (?:with|having|containing|including|using|use|contain|has|mit|con|avec|que\s+(?:tenga|contenga)|
-          contenant|verwende|usa|utilise)\s+)?
-    (?:(?P<least>at\s+least|mindestens|al\s+menos|au\s+moins)\s+)?
-    (?:(?:exactly|only|just|precisely|genau|nur|exakt|ausschließlich|exactamente|solo|sólo|solamente|únicamente|
-          exactement|uniquement|seulement)\s+)?
-    (?:(?:the|these|this|its|following|required|top-level|mandatory|string|den|die|diesen|folgenden|las?|los|estas|
-          estos|siguientes|les?|ces|suivante?s|(?P<count>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|zwei|
-          drei|vier|fünf|dos|tres|cuatro|cinco|deux|trois|quatre|cinq))\s+)*
-    (?:json\s+)?
-    (?:keys?|fields?|propert(?:y|ies)|attributes?|schlüsseln?|feldern?|felder|eigenschaften|attributen?|claves?|campos?|
-       propiedad(?:es)?|atributos?|llaves|clés?|clefs?|champs?|propriétés?|attributs?)
-    (?:\s+(?:siguientes|suivante?s|exactly|only|named|called|genau|namens|are|sind|son|sont)(?=[\s:\[])|\s+names?(?=\s*[:=\[]))*
-    \s*[:=]?(?=[\s\["'`“„«{(*])""",
-    _FLAGS,
-)
-
-_SCHEMA = re.compile(
-    r"""(?<![\w-])
-    (?:(?:that|which|das|que|qui)\s+)?
-    (?:(?:strictly|exactly|must|should)\s+)*
-    (?:match(?:es|ing)?|conform(?:s|ing)?\s+to|satisf(?:y|ies|ying)|follow(?:s|ing)?|adher(?:es?|ing)\s+to|
-       (?:is\s+)?valid\s+(?:against|under|for|according\s+to)|according\s+to|in\s+accordance\s+with|using|use|with|
-       based\s+on|fit(?:s|ting)?|compl(?:y|ies|ying)\s+with|obey(?:s|ing)?|for|of|per|
-       (?:zu\s+)?(?:passt|entspricht)|gemäß|nach|laut|zum?|mit|cumpla?(?:\s+con)?|según|conforme\s+a(?:l)?|con|
-       siga|respect(?:e|ant)|conforme\s+(?:à|au)|selon|suivant|avec)\s+
-    (?:(?:the|this|following|given|provided|below|above|a|json|dem|diesem|das|dieses|folgende[mns]?|el|este|siguiente|
-          le|ce|au|suivant)[\s-]+)*
-    (?:json[\s-]?)?(?:schema|schemas|esquema|schéma)(?:\s+json)?
-    (?:\s+(?:below|above|here|given|provided|unten|siguiente|suivant|ci-dessous|abajo))*
-    \s*[:.]?""",
-    _FLAGS,
-)
-
-_PRODUCE = (
-    r"(?:return|give|provide|output|produce|generate|create|make|respond|reply|answer|write|print|emit|send|build|"
-    r"compose|fill\s+in|present|supply|show|need|want|deliver|"
-    r"gib|liefere|erstelle|erzeuge|generiere|antworte|schreibe?|gebe|ausgeben|brauche|"
-    r"devuelve|devuélveme|da|dame|genera|crea|responde|escribe|proporciona|retorna|entrega|necesito|"
-    r"renvoie|retourne|donne|génère|crée|réponds|produis|fournis|écris|renvoyez|donnez|générez|répondez)"
-)
-_POLITE = (
-    r"(?:(?:please|kindly|bitte|por\s+favor|s['’]il\s+(?:te|vous)\s+plaît|now|just|only|"
-    r"(?:can|could|would|will)\s+you|you\s+(?:need\s+to|must|should|have\s+to|are\s+to|will|shall)|"
-    r"your\s+(?:task|job|goal)\s+is\s+to|i\s+(?:want|need|would\s+like)\s+you\s+to|i['’]d\s+like\s+you\s+to|"
-    r"i|we|kannst\s+du|könntest\s+du|ich|puedes|podrías|peux-tu|pourrais-tu|you)[\s,]+)*"
-)
-_TO_WHOM = r"(?:\s+(?:me|us|back|mir|uns|only|just|nur|with|in|as|nous|moi|-moi|using|mit|con|avec|en|au|als|como))*"
-_PRODUCING_HEAD = re.compile(rf"\s*{_POLITE}{_PRODUCE}{_TO_WHOM}\s*\Z", re.IGNORECASE)
-_AND_PRODUCING_HEAD = re.compile(rf"(.+?)(?:,?\s+(?:and|und|y|et)|[,:;])\s+{_POLITE}{_PRODUCE}{_TO_WHOM}\s*\Z",
-                                 re.IGNORECASE | re.DOTALL)
-_AS_HEAD = re.compile(
-    r"(.*?)(?:^|[\s,(])(?:as|in(?:\s+the\s+form\s+of)?|into|to|formatted\s+as|als|im|in|zu|como|en|comme|au|sous\s+forme\s+"
-    r"d['’]|en\s+forma\s+de)\s*\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-
-# The work a JSON reply may be the form of: the sentence that ends "... as JSON" starts with one of these, or asks.
-_WORK = re.compile(
-    rf"""\s*{_POLITE}(?:{_PRODUCE}|list|extract|describe|summari[sz]e|classify|identify|find|name|tell|show|represent|
-    format|structure|encode|express|record|put|turn|annotate|label|tag|analy[sz]e|read|consider|use|take|look|review|
-    examine|determine|detect|get|collect|report|rate|score|suggest|recommend|propose|invent|convert|transform|parse|
-    what|which|who|when|where|how\s+(?:many|much|old|long|far|tall|big)|
-    liste|nenne|extrahiere|beschreibe|fasse|klassifiziere|finde|analysiere|lies|stelle|zeige|
-    welche\w*|wer|wann|wo|was|
-    enumera|lista|extrae|describe|resume|clasifica|identifica|encuentra|analiza|lee|muestra|indica|
-    qué|cuáles?|quién|cuándo|dónde|
-    liste|énumère|extrais|décris|résume|classe|identifie|trouve|analyse|lis|montre|indique|
-    quels?|quelles?|qui|quand|où|cite|nomme)(?!\w)""",
-    _FLAGS,
-)
-
-# Signs that something else or something more is asked for, looked for outside quoted text.
-_OTHER_DEMAND = re.compile(
-    r"""(?: (?:^|[.!?;:,\n]\s*|\b(?:and|but|or|then)\s+)(?:first|then|next|finally|afterwards?|after\s+that|lastly|
-            zuerst|dann|danach|anschließend|primero|luego|después|d['’]abord|ensuite|puis|enfin)\b(?!\s+name)
-          | \b(?:also|additionally|in\s+addition|moreover|furthermore|followed\s+by|as\s+well\s+as\s+an?\s|außerdem|
-               zusätzlich|además|también|aussi|de\s+plus|en\s+outre)\b
-          | \b(?:step[\s-]by[\s-]step|aloud|out\s+loud|think(?:ing)?|reason(?:ing)?\s+(?:about|through|before|first)|
-               show\s+your\s+(?:work|reasoning|steps)|schritt\s+für\s+schritt|denke?|laut|paso\s+a\s+paso|piensa|
-               étape\s+par\s+étape|réfléchis)\b
-          | (?<!no\s)(?<!not\s)(?<!without\s)(?<!any\s)(?<!or\s)\b(?:explain|explanations?|justif(?:y|ication)|comment\s+on|
-               erkläre?|erklärung|explica|explicación|explique)\b
-          | \b(?:function|script|program|method|class|parser|regex|endpoint|snippet|query|unit\s+tests?)\s+
-               (?:that|which|to|for|returning|in|using|with)\b
-          | \b(?:python|javascript|typescript|java|golang|rust|c\+\+|c\#|bash|php|ruby|sql)\b
-          | \b(?:yaml|xml|csv|toml|markdown\s+table|html)\b
-          | \b(?:error|mistake|bug|typo|problem|fehler|error(?:es)?|erreur)s?\s+(?:in|with|im|en|dans)\s+(?:this|the|my|a|
-               diesem|este|ce)\b
-          | \bhow\s+(?:to|do|does|is|are|can|could|should|would)\b
-          | \b(?:why|warum|wieso|pourquoi)\b | \bpor\s+qué\b
-          | \b(?:poem|essay|story|haiku|joke|song|gedicht|geschichte|poema|poème)\b(?=[^.!?]*[.!?]\s+\S)
-          | \b(?:two|several|multiple|many|both|different|either)\s+(?:versions|variants|alternatives|answers|replies)\b
-          | \binstead\s+of\s+json\b | \bnot?\s+(?:in\s+|as\s+|use\s+|return\s+)?json\b | \bwithout\s+(?:any\s+)?json\b
-        )""",
-    _FLAGS,
-)
-_OTHER_TASK = re.compile(
-    rf"""\s*{_POLITE}(?:write|compose|draft|explain|translate|solve|compare|convert|implement|debug|fix|think|reason|prove|
-    discuss|argue|validate|check|verify|correct|rewrite|refactor|edit|parse|plan|
-    schreibe?|erkläre|übersetze|löse|vergleiche|prüfe|korrigiere|
-    escribe|explica|traduce|resuelve|compara|corrige|
-    écris|explique|traduis|résous|compare|corrige)(?!\w)""",
-    _FLAGS,
-)
-_FINITE = re.compile(r"\s*(?:is|are|was|were|can|could|should|would|will|means?|has|have|does|do|gets?|ist|sind|wird|es|son|"
-                     r"est|sont)\b", re.IGNORECASE)
-
-# Wording about the form alone, which a strict check of the reply answers for.
-_FORM_ONLY = re.compile(
-    r"""(?:^|(?<=[.!?\n:;]))\s*(?:please\s+|bitte\s+)?(?:
-        (?:(?:only|just)\s+)?(?:return|output|reply|respond|answer|give|write|print|use|produce|emit)(?:\s+with)?
-           (?:\s+(?:only|just|nothing\s+but))*(?:\s+(?:the|a|valid|raw|pure|plain))*\s+json(?:\s+object)?
-           (?:\s+(?:only|itself|alone|and\s+nothing\s+else|and\s+no\s+other\s+text|without\s+(?:any\s+)?
-             (?:explanations?|comments?|other\s+text|prose|markdown|code\s+fences)))?
-      | (?:return\s+|output\s+)?nothing\s+(?:else|but\s+(?:the\s+)?json)
-      | json\s+only | only\s+(?:the\s+)?json
-      | (?:do\s+not|don['’]t)\s+(?:add|include|write|use|output|give|wrap)\s+(?:\w+\s+){0,3}?(?:explanations?|comments?|
-           markdown|code\s+fences?|fences|backticks|prose|extra\s+text|other\s+text|text|other\s+keys|extra\s+keys|
-           additional\s+keys|other\s+fields|additional\s+fields)(?:\s+or\s+\w+)*
-      | no\s+(?:explanations?|comments?|markdown|code\s+fences?|fences|backticks|prose|extra\s+text|other\s+text|
-           other\s+keys|extra\s+keys|additional\s+keys)(?:[,\s]+(?:and\s+|or\s+)?(?:no\s+)?(?:explanations?|comments?|
-           markdown|prose|text|fences))*
-      | nur\s+(?:das\s+)?json | solo\s+(?:el\s+)?json | uniquement\s+(?:le\s+)?json
-      )\s*(?=[.!?\n;]|\Z)[.!;]*""",
-    _FLAGS,
-)
 _OPENERS = {'"': '"', "“": "”", "«": "»", "„": "“"}
 
 
@@ -240,11 +99,11 @@ def _asks_for(head: str) -> bool:
     if not head.strip(" ,-*#>"):
         return True
     head = head.lstrip(" ,-*#>\t")
-    if _PRODUCING_HEAD.match(head):
+    if PRODUCING_HEAD.match(head):
         return True
-    for pattern in (_AND_PRODUCING_HEAD, _AS_HEAD):
+    for pattern in (AND_PRODUCING_HEAD, AS_HEAD):
         found = pattern.match(head)
-        if found and (_WORK.match(found.group(1)) or (pattern is _AS_HEAD and not found.group(1).strip())):
+        if found and (WORK.match(found.group(1)) or (pattern is AS_HEAD and not found.group(1).strip())):
             return True
     return False
 
@@ -254,7 +113,7 @@ def _asked_json(words: str, marks: list[re.Match[str]]) -> re.Match[str] | None:
     asked: re.Match[str] | None = None
     for mark in marks:
         head = words[_sentence(words, mark.start()):mark.start()]
-        if not _asks_for(head) or _FINITE.match(words, mark.end()):
+        if not _asks_for(head) or FINITE.match(words, mark.end()):
             return None
         asked = asked or mark
     return asked
@@ -280,15 +139,15 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
 
 def _clean_demand(words: str, cut: list[tuple[int, int]]) -> bool:
     """Whether nothing but the JSON demand, its topic and wording about form is left."""
-    rest = _FORM_ONLY.sub(" ", _blanked(words, cut))
-    if _OTHER_DEMAND.search(rest):
+    rest = FORM_ONLY.sub(" ", _blanked(words, cut))
+    if OTHER_DEMAND.search(rest):
         return False
     parts = list(_sentences(rest))
-    return not any(_OTHER_TASK.match(part) for part in parts if "json" not in part.casefold())
+    return not any(OTHER_TASK.match(part) for part in parts if "json" not in part.casefold())
 
 
 def _form_spans(words: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _FORM_ONLY.finditer(words)]
+    return [match.span() for match in FORM_ONLY.finditer(words)]
 
 
 def _mention_span(words: str, mark: re.Match[str]) -> tuple[int, int]:
@@ -298,16 +157,13 @@ def _mention_span(words: str, mark: re.Match[str]) -> tuple[int, int]:
     return (tie.start() if tie else mark.start(), mark.end())
 
 
-_ONE_OBJECT = re.compile(r"\b(?:object|objekt|objeto|objet|record|dictionary|dict|map|document|dokument|documento|"
-                         r"registro|datensatz)\Z|\ban?\s", re.IGNORECASE)
-
 # --- key lists ------------------------------------------------------------------------------------------------------
 
 
 def _key_lists(prompt: str, words: str) -> list[tuple[re.Match[str], KeyList]]:
     found: list[tuple[re.Match[str], KeyList]] = []
     position = 0
-    while (mark := _KEYS.search(words, position)) is not None:
+    while (mark := KEYS.search(words, position)) is not None:
         read = read_key_list(prompt, mark.end())
         if read is not None and _counts(mark, read):
             found.append((mark, read))
@@ -321,7 +177,7 @@ def _counts(mark: re.Match[str], keys: KeyList) -> bool:
     said = mark.group("count")
     if said is None:
         return True
-    number = int(said) if said.isdigit() else _COUNT[said.casefold()]
+    number = int(said) if said.isdigit() else COUNT[said.casefold()]
     return number == len(keys.properties)
 
 
@@ -346,15 +202,15 @@ def demanded_keys(prompt: str) -> Demand | None:
     mark, keys, words = found
     list_span = (mark.start(), keys.end)
     outside = _blanked(words, [list_span, *_form_spans(words)])
-    mentions = list(_JSON.finditer(outside))
+    mentions = list(JSON.finditer(outside))
     asked = _asked_json(outside, mentions)
-    if asked is None or not _clean_demand(words, [list_span]) or _FINITE.match(prompt, keys.end):
+    if asked is None or not _clean_demand(words, [list_span]) or FINITE.match(prompt, keys.end):
         return None
     one = keys.schema(extras=bool(mark.group("least")))
     many: Literal["list", "either", "one"] = "either"
     if asked.group("array") or asked.group("array2"):
         many = "list"
-    elif _ONE_OBJECT.search(asked.group()):
+    elif ONE_OBJECT.search(asked.group()):
         many = "one"
     spans = [list_span, *(_mention_span(outside, mention) for mention in mentions), *_form_spans(words)]
     return Demand(one, _without(prompt, spans), many)
@@ -386,7 +242,7 @@ def _is_schema(value: Any) -> bool:
 
 def demanded_schema(prompt: str) -> Demand | None:
     """The JSON Schema that the prompt asks a reply to match, where it asks for that alone, or None."""
-    if len(prompt) > _MAX_PROMPT or "schema" not in prompt.casefold() and "esquema" not in prompt and "sch" not in prompt:
+    if len(prompt) > _MAX_PROMPT or ("schema" not in prompt.casefold() and "esquema" not in prompt and "sch" not in prompt):
         return None
     objects = _json_spans(prompt)
     schemas = [(start, end, value) for start, end, value in objects if _is_schema(value)]
@@ -396,12 +252,12 @@ def demanded_schema(prompt: str) -> Demand | None:
     words = _blanked(prompt, [(a, b) for a, b, _ in objects])
     words = _blanked(words, _quoted_spans(words))
     lists = _key_lists(prompt, words)
-    phrases = list(_SCHEMA.finditer(words))
+    phrases = list(SCHEMA.finditer(words))
     if len(phrases) != 1 or lists:
         return None
     phrase = phrases[0].span()
     outside = _blanked(words, [phrase, *_form_spans(words)])
-    mentions = list(_JSON.finditer(outside))
+    mentions = list(JSON.finditer(outside))
     if mentions:
         if _asked_json(outside, mentions) is None:
             return None
@@ -422,7 +278,7 @@ def _produces_something(words: str, position: int) -> bool:
     head = words[_sentence(words, position):position]
     thing = re.sub(r"\s*(?:(?:an?|the|your|one)\s+)?(?:valid\s+)?(?:object|instance|answer|response|reply|output|document|"
                    r"record|data|value)\s*\Z", "", head, flags=re.IGNORECASE)
-    return bool(_PRODUCING_HEAD.match(thing.strip(" ,")))
+    return bool(PRODUCING_HEAD.match(thing.strip(" ,")))
 
 
 def _fence_around(prompt: str, start: int, end: int) -> tuple[int, int]:

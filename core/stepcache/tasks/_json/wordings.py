@@ -1,0 +1,180 @@
+"""The wordings by which people ask for JSON, in English, German, Spanish and French. Tables only; `recognise` uses them."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "AND_PRODUCING_HEAD",
+    "AS_HEAD",
+    "COUNT",
+    "FINITE",
+    "FORM_ONLY",
+    "JSON",
+    "KEYS",
+    "ONE_OBJECT",
+    "OTHER_DEMAND",
+    "OTHER_TASK",
+    "PRODUCING_HEAD",
+    "SCHEMA",
+    "WORK",
+]
+
+_FLAGS = re.IGNORECASE | re.VERBOSE
+
+# The thing asked for. Group "array" is set where many are wanted.
+JSON = re.compile(
+    r"""(?<![\w-])
+    (?:(?:an?|one|the|ein(?:en|em|es|e|er)?|das|dem|une?|un|el|le|l['’])\s+)?
+    (?:(?:single|valid|flat|compact|minified|strict|well-formed|plain|raw|simple|pure|proper|
+          einzeln\w*|gültig\w*|reine\w*)[\s,]+)*
+    (?: (?P<array>(?:array|list|liste|lista)\s+(?:of|de|von)\s+json[\s-]?(?:objects?|objekten?|objetos)?)
+      | (?:(?:objeto|objet|documento|document|respuesta|réponse|formato|format|registro)\s+)?json
+        (?: [\s-](?:(?P<array2>array|list|liste|lista|arreglo|tableau)
+              (?:\s+(?:of|with|von|de|d['’])\s*(?:objects?|records?|objekten?|objetos|objets))?
+            | objects?|record|document|dictionary|dict|map|response|reply|output|answer|format|structure|string|
+              blob|payload|data|objekt|dokument|antwort|ausgabe|datensatz|struktur))?
+        (?:\s+(?:válido|valide|válida|only|nur))?
+    )(?![\w-])(?!\s+schemas?\b)""",
+    _FLAGS,
+)
+
+COUNT = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "deux": 2, "trois": 3,
+    "quatre": 4, "cinq": 5,
+}  # fmt: skip
+
+# What introduces the list of keys.
+KEYS = re.compile(
+    r"""(?<![\w-])
+    (?:,\s*)?
+    (?:(?:that|which)\s+(?:has|have|contains?|includes?)\s+|
+       (?:with|having|containing|including|using|use|contain|has|mit|con|avec|que\s+(?:tenga|contenga)|
+          contenant|verwende|usa|utilise)\s+)?
+    (?:(?P<least>at\s+least|mindestens|al\s+menos|au\s+moins)\s+)?
+    (?:(?:exactly|only|just|precisely|genau|nur|exakt|ausschließlich|exactamente|solo|sólo|solamente|únicamente|
+          exactement|uniquement|seulement)\s+)?
+    (?:(?:the|these|this|its|following|required|top-level|mandatory|string|den|die|diesen|folgenden|las?|los|estas|
+          estos|siguientes|les?|ces|suivante?s|(?P<count>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|zwei|
+          drei|vier|fünf|dos|tres|cuatro|cinco|deux|trois|quatre|cinq))\s+)*
+    (?:json\s+)?
+    (?:keys?|fields?|propert(?:y|ies)|attributes?|schlüsseln?|feldern?|felder|eigenschaften|attributen?|claves?|campos?|
+       propiedad(?:es)?|atributos?|llaves|clés?|clefs?|champs?|propriétés?|attributs?)
+    (?:\s+(?:siguientes|suivante?s|exactly|only|named|called|genau|namens|are|sind|son|sont)(?=[\s:\[])|\s+names?(?=\s*[:=\[]))*
+    \s*[:=]?(?=[\s\["'`“„«{(*])""",
+    _FLAGS,
+)
+
+SCHEMA = re.compile(
+    r"""(?<![\w-])
+    (?:(?:that|which|das|que|qui)\s+)?
+    (?:(?:strictly|exactly|must|should)\s+)*
+    (?:match(?:es|ing)?|conform(?:s|ing)?\s+to|satisf(?:y|ies|ying)|follow(?:s|ing)?|adher(?:es?|ing)\s+to|
+       (?:is\s+)?valid\s+(?:against|under|for|according\s+to)|according\s+to|in\s+accordance\s+with|using|use|with|
+       based\s+on|fit(?:s|ting)?|compl(?:y|ies|ying)\s+with|obey(?:s|ing)?|for|of|per|
+       (?:zu\s+)?(?:passt|entspricht)|gemäß|nach|laut|zum?|mit|cumpla?(?:\s+con)?|según|conforme\s+a(?:l)?|con|
+       siga|respect(?:e|ant)|conforme\s+(?:à|au)|selon|suivant|avec)\s+
+    (?:(?:the|this|following|given|provided|below|above|a|json|dem|diesem|das|dieses|folgende[mns]?|el|este|siguiente|
+          le|ce|au|suivant)[\s-]+)*
+    (?:json[\s-]?)?(?:schema|schemas|esquema|schéma)(?:\s+json)?
+    (?:\s+(?:below|above|here|given|provided|unten|siguiente|suivant|ci-dessous|abajo))*
+    \s*[:.]?""",
+    _FLAGS,
+)
+
+_PRODUCE = (
+    r"(?:return|give|provide|output|produce|generate|create|make|respond|reply|answer|write|print|emit|send|build|"
+    r"compose|fill\s+in|present|supply|show|need|want|deliver|"
+    r"gib|liefere|erstelle|erzeuge|generiere|antworte|schreibe?|gebe|ausgeben|brauche|"
+    r"devuelve|devuélveme|da|dame|genera|crea|responde|escribe|proporciona|retorna|entrega|necesito|"
+    r"renvoie|retourne|donne|génère|crée|réponds|produis|fournis|écris|renvoyez|donnez|générez|répondez)"
+)
+_POLITE = (
+    r"(?:(?:please|kindly|bitte|por\s+favor|s['’]il\s+(?:te|vous)\s+plaît|now|just|only|"
+    r"(?:can|could|would|will)\s+you|you\s+(?:need\s+to|must|should|have\s+to|are\s+to|will|shall)|"
+    r"your\s+(?:task|job|goal)\s+is\s+to|i\s+(?:want|need|would\s+like)\s+you\s+to|i['’]d\s+like\s+you\s+to|"
+    r"i|we|kannst\s+du|könntest\s+du|ich|puedes|podrías|peux-tu|pourrais-tu|you)[\s,]+)*"
+)
+_TO_WHOM = r"(?:\s+(?:me|us|back|mir|uns|only|just|nur|with|in|as|nous|moi|-moi|using|mit|con|avec|en|au|als|como))*"
+PRODUCING_HEAD = re.compile(rf"\s*{_POLITE}{_PRODUCE}{_TO_WHOM}\s*\Z", re.IGNORECASE)
+AND_PRODUCING_HEAD = re.compile(rf"(.+?)(?:,?\s+(?:and|und|y|et)|[,:;])\s+{_POLITE}{_PRODUCE}{_TO_WHOM}\s*\Z",
+                                 re.IGNORECASE | re.DOTALL)
+AS_HEAD = re.compile(
+    r"(.*?)(?:^|[\s,(])(?:as|in(?:\s+the\s+form\s+of)?|into|to|formatted\s+as|als|im|in|zu|como|en|comme|au|sous\s+forme\s+"
+    r"d['’]|en\s+forma\s+de)\s*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+# The work a JSON reply may be the form of: the sentence that ends "... as JSON" starts with one of these, or asks.
+WORK = re.compile(
+    rf"""\s*{_POLITE}(?:{_PRODUCE}|list|extract|describe|summari[sz]e|classify|identify|find|name|tell|show|represent|
+    format|structure|encode|express|record|put|turn|annotate|label|tag|analy[sz]e|read|consider|use|take|look|review|
+    examine|determine|detect|get|collect|report|rate|score|suggest|recommend|propose|invent|convert|transform|parse|
+    what|which|who|when|where|how\s+(?:many|much|old|long|far|tall|big)|
+    liste|nenne|extrahiere|beschreibe|fasse|klassifiziere|finde|analysiere|lies|stelle|zeige|
+    welche\w*|wer|wann|wo|was|
+    enumera|lista|extrae|describe|resume|clasifica|identifica|encuentra|analiza|lee|muestra|indica|
+    qué|cuáles?|quién|cuándo|dónde|
+    liste|énumère|extrais|décris|résume|classe|identifie|trouve|analyse|lis|montre|indique|
+    quels?|quelles?|qui|quand|où|cite|nomme)(?!\w)""",
+    _FLAGS,
+)
+
+# Signs that something else or something more is asked for, looked for outside quoted text.
+OTHER_DEMAND = re.compile(
+    r"""(?: (?:^|[.!?;:,\n]\s*|\b(?:and|but|or|then)\s+)(?:first|then|next|finally|afterwards?|after\s+that|lastly|
+            zuerst|dann|danach|anschließend|primero|luego|después|d['’]abord|ensuite|puis|enfin)\b(?!\s+name)
+          | \b(?:also|additionally|in\s+addition|moreover|furthermore|followed\s+by|as\s+well\s+as\s+an?\s|außerdem|
+               zusätzlich|además|también|aussi|de\s+plus|en\s+outre)\b
+          | \b(?:step[\s-]by[\s-]step|aloud|out\s+loud|think(?:ing)?|reason(?:ing)?\s+(?:about|through|before|first)|
+               show\s+your\s+(?:work|reasoning|steps)|schritt\s+für\s+schritt|denke?|laut|paso\s+a\s+paso|piensa|
+               étape\s+par\s+étape|réfléchis)\b
+          | (?<!no\s)(?<!not\s)(?<!without\s)(?<!any\s)(?<!or\s)\b(?:explain|explanations?|justif(?:y|ication)|comment\s+on|
+               erkläre?|erklärung|explica|explicación|explique)\b
+          | \b(?:function|script|program|method|class|parser|regex|endpoint|snippet|query|unit\s+tests?)\s+
+               (?:that|which|to|for|returning|in|using|with)\b
+          | \b(?:python|javascript|typescript|java|golang|rust|c\+\+|c\#|bash|php|ruby|sql)\b
+          | \b(?:yaml|xml|csv|toml|markdown\s+table|html)\b
+          | \b(?:error|mistake|bug|typo|problem|fehler|error(?:es)?|erreur)s?\s+(?:in|with|im|en|dans)\s+(?:this|the|my|a|
+               diesem|este|ce)\b
+          | \bhow\s+(?:to|do|does|is|are|can|could|should|would)\b
+          | \b(?:why|warum|wieso|pourquoi)\b | \bpor\s+qué\b
+          | \b(?:poem|essay|story|haiku|joke|song|gedicht|geschichte|poema|poème)\b(?=[^.!?]*[.!?]\s+\S)
+          | \b(?:two|several|multiple|many|both|different|either)\s+(?:versions|variants|alternatives|answers|replies)\b
+          | \binstead\s+of\s+json\b | \bnot?\s+(?:in\s+|as\s+|use\s+|return\s+)?json\b | \bwithout\s+(?:any\s+)?json\b
+        )""",
+    _FLAGS,
+)
+OTHER_TASK = re.compile(
+    rf"""\s*{_POLITE}(?:write|compose|draft|explain|translate|solve|compare|convert|implement|debug|fix|think|reason|prove|
+    discuss|argue|validate|check|verify|correct|rewrite|refactor|edit|parse|plan|
+    schreibe?|erkläre|übersetze|löse|vergleiche|prüfe|korrigiere|
+    escribe|explica|traduce|resuelve|compara|corrige|
+    écris|explique|traduis|résous|compare|corrige)(?!\w)""",
+    _FLAGS,
+)
+FINITE = re.compile(r"\s*(?:is|are|was|were|can|could|should|would|will|means?|has|have|does|do|gets?|ist|sind|wird|es|son|"
+                     r"est|sont)\b", re.IGNORECASE)
+
+# Wording about the form alone, which a strict check of the reply answers for.
+FORM_ONLY = re.compile(
+    r"""(?:^|(?<=[.!?\n:;]))\s*(?:please\s+|bitte\s+)?(?:
+        (?:(?:only|just)\s+)?(?:return|output|reply|respond|answer|give|write|print|use|produce|emit)(?:\s+with)?
+           (?:\s+(?:only|just|nothing\s+but))*(?:\s+(?:the|a|valid|raw|pure|plain))*\s+json(?:\s+object)?
+           (?:\s+(?:only|itself|alone|and\s+nothing\s+else|and\s+no\s+other\s+text|without\s+(?:any\s+)?
+             (?:explanations?|comments?|other\s+text|prose|markdown|code\s+fences)))?
+      | (?:return\s+|output\s+)?nothing\s+(?:else|but\s+(?:the\s+)?json)
+      | json\s+only | only\s+(?:the\s+)?json
+      | (?:do\s+not|don['’]t)\s+(?:add|include|write|use|output|give|wrap)\s+(?:\w+\s+){0,3}?(?:explanations?|comments?|
+           markdown|code\s+fences?|fences|backticks|prose|extra\s+text|other\s+text|text|other\s+keys|extra\s+keys|
+           additional\s+keys|other\s+fields|additional\s+fields)(?:\s+or\s+\w+)*
+      | no\s+(?:explanations?|comments?|markdown|code\s+fences?|fences|backticks|prose|extra\s+text|other\s+text|
+           other\s+keys|extra\s+keys|additional\s+keys)(?:[,\s]+(?:and\s+|or\s+)?(?:no\s+)?(?:explanations?|comments?|
+           markdown|prose|text|fences))*
+      | nur\s+(?:das\s+)?json | solo\s+(?:el\s+)?json | uniquement\s+(?:le\s+)?json
+      )\s*(?=[.!?\n;]|\Z)[.!;]*""",
+    _FLAGS,
+)
+ONE_OBJECT = re.compile(r"\b(?:object|objekt|objeto|objet|record|dictionary|dict|map|document|dokument|documento|"
+                         r"registro|datensatz)\Z|\ban?\s", re.IGNORECASE)
