@@ -20,9 +20,9 @@ from stepcache._data import Entry, PatchPlan, Request, Step, Verdict, digest, st
 from stepcache.errors import ConfigurationError
 from stepcache.protocols import Task
 from stepcache.tasks import _sandbox
-from stepcache.tasks._python.mention import put
+from stepcache.tasks._python.mention import put_loosely
 from stepcache.tasks._python.names import promise_the_same
-from stepcache.tasks._python.parse import Head, completion_head, functions, parse
+from stepcache.tasks._python.parse import Head, functions, names_in, parse, stub
 from stepcache.tasks._python.parse import signature as read_signature
 from stepcache.tasks._python.rename import renamed
 from stepcache.tasks._python.reply import Program, blocks, read, read_any
@@ -69,8 +69,7 @@ class CodeSpec(Spec):
     @property
     def residue(self) -> str:
         """The whole prompt (and a signature given beside it), with a mark for the function's own name."""
-        text = f"{self.prompt}\n\n{self.signature}" if self.signature else self.prompt
-        return text if self.head is None else put(text, self.head.name, _MARK)
+        return _marked(self.prompt, self.signature, self.head.name if self.head else "")
 
     @property
     def shape(self) -> str:
@@ -140,12 +139,13 @@ class CodeSpec(Spec):
             return None
         if not promise_the_same(old, head.name, head.docstring):
             return None
-        prompt, asked = cached.request.prompt, completion_head(cached.request.prompt)
-        if asked is None or asked.name != old:
-            prompt, asked = "", replace(head, name=old)
+        asked = stub(cached.request.prompt)
+        former, before = (asked.head, asked.source) if asked else (head, "")
+        if former.name != old:
+            former, before = replace(head, name=old), ""
         text = stitch(steps)
-        program = read(text, asked, prompt)
-        changed = None if isinstance(program, str) else renamed(text, program, old, head.name, asked.docstring)
+        program = read(text, former, before)
+        changed = None if isinstance(program, str) else renamed(text, program, old, head.name, former.docstring)
         return None if changed is None else (_Adapted(changed),)
 
     def plan_patch(
@@ -187,14 +187,16 @@ def code(
 
     def task(request: Request) -> CodeSpec | None:
         explicit = request.spec is task or request.control.spec is task
-        asked = completion_head(request.prompt) if known == "python" else None
-        if not explicit and (asked is None or _wants_something_else(request, asked, head)):
+        asked = stub(request.prompt) if known == "python" else None
+        if not explicit and (asked is None or _wants_something_else(request, asked.head, head)):
             return None
-        fits = asked is not None and (head is None or not head.differs_from(asked))
+        if asked is not None and head is not None and head.differs_from(asked.head):
+            asked = None
+        fits = asked is not None
         return CodeSpec(
-            prompt=request.prompt,
+            prompt=request.prompt if asked is None else asked.source,
             language=known,
-            head=asked if fits else head,
+            head=head if asked is None else asked.head,
             completes=fits,
             signature="" if fits or signature is None else signature.strip(),
             tests=tests or "",
@@ -212,6 +214,12 @@ def _wants_something_else(request: Request, asked: Head, wanted: Head | None) ->
     if _MARK in request.prompt:
         return True
     return _NO_CODE_WANTED.search(request.context) is not None
+
+
+@lru_cache(maxsize=64)
+def _marked(prompt: str, signature: str, name: str) -> str:
+    text = f"{prompt}\n\n{signature}" if signature else prompt
+    return put_loosely(text, name, _MARK, names_in(prompt) - {name}) if name else text
 
 
 def _fail(reason: str) -> Verdict:

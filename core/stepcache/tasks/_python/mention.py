@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["is_plain_word", "mentions", "put"]
+from stepcache.tasks._python.names import is_misspelt
+
+__all__ = ["is_plain_word", "mentions", "put", "put_loosely"]
 
 _CODE_LIKE = re.compile(r"[^_]_|\d|[a-z][A-Z]")
+_IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_MAX_TOKENS = 20_000
 
 
 def is_plain_word(name: str) -> bool:
@@ -23,6 +27,13 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.]){word}(?!\w)")
 
 
+@lru_cache(maxsize=256)
+def _spaced(name: str) -> re.Pattern[str] | None:
+    """The name with blanks around its underscores, as translation tools leave it."""
+    parts = [re.escape(part) for part in name.split("_")]
+    return re.compile(rf"(?<![\w.]){'[ ]?_[ ]?'.join(parts)}(?!\w)") if len(parts) > 1 and all(parts) else None
+
+
 def mentions(text: str, name: str) -> tuple[int, ...]:
     """The offsets at which the function is meant: anywhere for a name that is no word, else where it is called."""
     return tuple(match.start() for match in _pattern(name).finditer(text))
@@ -31,3 +42,23 @@ def mentions(text: str, name: str) -> tuple[int, ...]:
 def put(text: str, name: str, instead: str) -> str:
     """The text with another name wherever it speaks of the function."""
     return _pattern(name).sub(lambda _: instead, text)
+
+
+def put_loosely(text: str, name: str, instead: str, others: frozenset[str]) -> str:
+    """As `put`, and also where the name is misspelt or spaced out; `others` are names that mean something else."""
+    text = put(text, name, instead)
+    if (spaced := _spaced(name)) is not None:
+        text = spaced.sub(lambda _: instead, text)
+    tokens = set(_IDENTIFIER.findall(text)) - others - {instead}
+    if len(tokens) > _MAX_TOKENS:
+        return text
+    slips = {token for token in tokens if not is_plain_word(token) and is_misspelt(token, name)}
+    if not slips:
+        return text
+    called = is_plain_word(name)
+
+    def exchanged(match: re.Match[str]) -> str:
+        means_it = match.group() in slips and (not called or match.string.startswith("(", match.end()))
+        return instead if means_it else match.group()
+
+    return _IDENTIFIER.sub(exchanged, text)

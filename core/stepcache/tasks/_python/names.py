@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["promise_the_same", "same_word", "words_of"]
+__all__ = ["is_misspelt", "promise_the_same", "same_word", "words_of"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_TYPO = 5  # letters; a slip in a shorter word is too often another word
 _MIN_STEM = 3
+_MIN_LONG = 7
 _TRIVIAL = frozenset(
     {"true", "false", "none", "null", "0", "1", "-1", "0.0", "1.0", "[]", "{}", "()", "set()", "''", '""', ""}
 )
@@ -95,6 +96,25 @@ def promise_the_same(old: str, new: str, docstring: str) -> bool:
 def same_word(a: str, b: str) -> bool:
     """Whether two words in lower case are one word in two inflections ("remove", "removes")."""
     return a == b or (min(len(a), len(b)) > _MIN_STEM and _is_form(a, b))
+
+
+def is_misspelt(token: str, name: str) -> bool:
+    """Whether a token is the name with odd capitals, another inflection or slips that make no other word of it."""
+    if token.lower() == name.lower():
+        return True
+    theirs, ours = (words_of(text.lower()) for text in (token, name))
+    if "_" not in name or len(theirs) != len(ours):
+        return False
+    return all(a == b or same_word(a, b) or _is_strange_slip(a, b) for a, b in zip(theirs, ours, strict=True))
+
+
+def _is_strange_slip(word: str, meant: str) -> bool:
+    """Whether a word that is none is one slip from the word meant, or two where that is long."""
+    from stepcache._gate.spelling import distance
+    from stepcache._gate.tables import known_words
+
+    slips = 1 if len(meant) < _MIN_LONG else 2
+    return word.isalpha() and word not in known_words() and distance(word, meant, slips) <= slips
 
 
 def _leftovers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[list[str], list[str]]:

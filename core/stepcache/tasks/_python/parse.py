@@ -17,6 +17,7 @@ __all__ = [
     "Stub",
     "functions",
     "head_of",
+    "names_in",
     "parse",
     "signature",
     "stub",
@@ -171,6 +172,23 @@ def stub(prompt: str) -> Stub | None:
     if head is None or not any(letter.isalpha() for letter in head.docstring):
         return None
     return Stub(head, source) if all(isinstance(node, _BEFORE) or _is_text(node) for node in before) else None
+
+
+def names_in(source: str) -> frozenset[str]:
+    """Every name that the code itself (not its strings) uses or defines."""
+    tree = parse(source)
+    found: set[str] = set()
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.alias(name=name, asname=other):
+                found.add(other or name)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -245,14 +245,13 @@ def _plain(value: Any) -> Any:
 def _leaves(
     value: Any, parts: list[Mapping[str, Any]], root: Mapping[str, Any], place: str
 ) -> Iterator[tuple[str, Any, list[Mapping[str, Any]]]]:
-    """Every leaf of the arguments with the parts of the schema that speak of it; free keys count as leaves too."""
+    """Every leaf of the arguments with the parts of the schema that speak of it."""
     parts = list(_opened(parts, root))
     if isinstance(value, dict):
         for key, inner in value.items():
             named = [part["properties"][key] for part in parts if key in part.get("properties", {})]
             where = f"{place}.{key}" if place else key
             if not named:
-                yield f"{where} (the key)", key, []
                 named = [part["additionalProperties"] for part in parts if "additionalProperties" in part]
             yield from _leaves(inner, named, root, where)
     elif isinstance(value, list):
