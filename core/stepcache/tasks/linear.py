@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from stepcache._data import Entry, Request, Step, Verdict, stitch
 from stepcache.tasks._linear import answers, facts
+from stepcache.tasks._linear.chain import explain
 from stepcache.tasks._linear.claims import read_reply
 from stepcache.tasks._linear.prompts import Reading, read_prompt
+from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
+from stepcache.tasks._linear.vocabulary import unknown_word
 from stepcache.tasks._linear.wording import CANONICAL, DEMAND_WORDS, LANGUAGES
 from stepcache.tasks._spec import Spec
 
@@ -79,25 +82,85 @@ class LinearEquation(Spec):
         return Verdict(ok, "answer", reason)
 
     def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:
-        """A verdict per step: the steps before the first false claim pass, that one and all after it fail."""
+        """A verdict per step: what stands before the first claim that does not follow passes, the rest fails.
+
+        A reply to the very same equation need only be right. One to another equation must be explained wholly as a
+        chain of states (rewrite rules R1, R2): its equations, its arithmetic, its operations, its words.
+        """
+        if not steps:
+            return ()
         text = stitch(list(steps))
-        if len(text) > _MAX_REPLY:
-            return (Verdict(False, "equation", "the reply is far longer than a solution"),) * len(steps)
-        reply = read_reply(text, self.reading.equation.variable, self._decimal_comma)
-        wrong = facts.false_claim(reply, self.reading.equation)
-        if wrong is None:
-            verdict = self.check(text)
-            return tuple(Verdict(True) for _ in steps[:-1]) + (verdict,) if steps else ()
-        verdicts, at = [], 0
-        failed = ""
+        whole = self.check(text)
+        if whole.ok and self._same_equation(cached):
+            return (whole,) * len(steps)
+        if len(text) > _MAX_REPLY or whole.check == "demand":
+            return (whole,) * len(steps)
+        doubt = self._first_doubt(text)
+        if doubt is None:
+            return (*(Verdict(True, "equation") for _ in steps[:-1]), whole)
+        return self._verdicts(steps, *doubt)
+
+    def _first_doubt(self, text: str) -> tuple[int, str] | None:
+        """The place and reason of the first thing that is false, does not follow or is not understood."""
+        equation = self.reading.equation
+        reply = read_reply(text, equation.variable, self._decimal_comma)
+        doubts = []
+        if (wrong := facts.false_claim(reply, equation)) is not None:
+            doubts.append(wrong)
+        if (word := unknown_word(reply.words)) is not None:
+            doubts.append((word.start, f"{word.written[:40]!r} may not hold for this equation"))
+        if equation.solution is not None:
+            failure = explain(reply, equation, probes=False).failure
+            if failure is not None:
+                doubts.append((failure.start, failure.why))
+        return min(doubts) if doubts else None
+
+    @staticmethod
+    def _verdicts(steps: Sequence[Step], place: int, why: str) -> tuple[Verdict, ...]:
+        verdicts: list[Verdict] = []
+        at = 0
         for step in steps:
             at += len(step.text)
-            if not failed and wrong[0] < at:
-                failed = wrong[1]
-                verdicts.append(Verdict(False, "equation", failed))
+            if place >= at:
+                verdicts.append(Verdict(True, "equation"))
+            elif not verdicts or verdicts[-1].ok:
+                verdicts.append(Verdict(False, "equation", why))
             else:
-                verdicts.append(Verdict(not failed, "equation", "it depends on a failing step" if failed else ""))
+                verdicts.append(Verdict(False, "equation", "it depends on a failing step"))
         return tuple(verdicts)
+
+    def _same_equation(self, cached: Entry | None) -> bool:
+        old = None if cached is None else read_prompt(cached.request.prompt)
+        return old is not None and same_equation(old.equation, self.reading.equation)
+
+    def trace(self, text: str) -> str:
+        """The explained reply: where its literals stand and what each is, so that a hit need not explain it again."""
+        if len(text) > _MAX_REPLY or self.reading.equation.solution is None:
+            return ""
+        return trace_of(text, self.reading.equation, self._decimal_comma)
+
+    def rewrite(self, steps: tuple[Step, ...], cached: Entry) -> tuple[Step, ...] | None:
+        """The recorded reply with all its states computed anew for this equation, proved from scratch, or None."""
+        old = read_prompt(cached.request.prompt)
+        text = stitch(steps)
+        if old is None or len(text) > _MAX_REPLY or answers.answer_language(old) != answers.answer_language(self.reading):
+            return None
+        trace = cached.trace if text == cached.reply else ""
+        new = rewrite_text(text, trace, old.equation, self.reading.equation, self._decimal_comma, answers.answer_language(old))
+        if new is None or not self.check(new).ok:
+            return None
+        return self.segment(new)
+
+    def hint(self, steps: Sequence[Step], region: tuple[int, int]) -> str:
+        """The state that the kept steps reach, where the equation goes from there, and the expected result."""
+        equation = self.reading.equation
+        expected = answers.final_line(equation, "en")
+        if equation.solution is None:
+            return f"so far: {equation.text}; expected answer: {expected}"
+        kept = stitch(list(steps[: region[0]]))
+        reached = explain(read_reply(kept, equation.variable, self._decimal_comma), equation, probes=False).states
+        so_far, then = answers.states_text(equation, reached[-1][1] if reached else None)
+        return "; ".join([f"so far: {so_far}", *(f"then {state}" for state in then), f"expected {expected}"])
 
     def fallback(self) -> str | None:
         """A short worked solution in the user's variable and language; its last line is the final assignment."""

@@ -6,9 +6,10 @@ import re
 from fractions import Fraction
 from typing import Final
 
+from stepcache.tasks._linear.expressions import plain_value
 from stepcache.tasks._linear.prompts import Equation, Reading
 
-__all__ = ["answer_language", "fallback", "final_line", "says_all", "says_none", "written"]
+__all__ = ["answer_language", "fallback", "final_line", "says_all", "says_none", "states_text", "written"]
 
 
 def written(value: Fraction) -> str:
@@ -91,8 +92,6 @@ def fallback(reading: Reading) -> str:
 
 
 def _worked(equation: Equation, words: dict[str, str]) -> list[str]:
-    from stepcache.tasks._linear.expressions import plain_value
-
     variable = equation.variable
     (a, b), (c, d) = plain_value(equation.left), plain_value(equation.right)
     steps = [words["start"].format(_plain(equation))]
@@ -125,6 +124,23 @@ def _worked(equation: Equation, words: dict[str, str]) -> list[str]:
         a, d = Fraction(1), d / a
         say("divide", operand)
     return steps
+
+
+def states_text(
+    equation: Equation, reached: tuple[Fraction, Fraction, Fraction, Fraction] | None
+) -> tuple[str, list[str]]:
+    """A state in words, and the states between it and the solution: "2x + 3 = 15" and ["2x = 12"]."""
+    variable = equation.variable
+    if reached is None:
+        (a, b), (c, d) = plain_value(equation.left), plain_value(equation.right)
+        so_far = equation.text
+    else:
+        a, b, c, d = reached
+        so_far = f"{_side(a, b, variable)} = {_side(c, d, variable)}"
+    if not a:
+        a, b, c, d = c, d, a, b
+    isolated = f"{_side(a - c, Fraction(0), variable)} = {written(d - b)}"
+    return so_far, [isolated] if (b or c) and a - c != 1 else []
 
 
 def _plain(equation: Equation) -> str:

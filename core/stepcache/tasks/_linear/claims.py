@@ -306,23 +306,32 @@ def _claim(items: Sequence[_Item], i: int, run: _Run, variable: str, decimal_com
     return UnknownClaim(start, stop, "a number or term without a claim")
 
 
+_BETWEEN = frozenset(
+    "the of for to a this given original final equation variable unknown exact correct therefore so thus hence and x "
+    "der die das von für gleichung variable endgültige la el de para ecuación final incógnita le pour l'équation finale inconnue "
+    "方程 最终 最后 المعادلة النهائي".split()
+)
+
+
 def _answers(items: Sequence[_Item], i: int, variable: str) -> bool:
     """Whether the words before a lone number make it the answer: "the solution is 5", "x equals 5", "Answer: 5"."""
-    says = False
+    says = colon = False
     for item in reversed(items[max(0, i - 14) : i]):
         if isinstance(item, Word):
-            if item.text in {"coefficient", "constant", "term", "koeffizient", "coeficiente"}:
-                return False
             if item.text in ANSWER_WORDS:
-                return says
-            says = says or item.text in IS_WORDS
+                return says or colon
+            if item.text in IS_WORDS:
+                says = True
+            elif item.text not in _BETWEEN:
+                return False
         elif isinstance(item, _Run):
-            if len(item.tokens) == 1 and item.tokens[0].text == variable and says:
-                return True
-            if len(item.tokens) < 3:
+            if len(item.tokens) == 1 and item.tokens[0].text == variable:
+                if says:
+                    return True
+            elif not any(token.kind == "=" for token in item.tokens):
                 return False
         elif item.text in {":", "："}:
-            says = True
+            colon = True
         elif item.ends and item.text not in {"\\[", "\n", "$$"}:
             return False
     return False
@@ -388,6 +397,10 @@ def _operation(
         break
     following = [item for item in items[at + 1 : at + 6] if isinstance(item, Word)]
     second = following[1].text if len(following) > 1 else ""
-    if preposition is not None and preposition.text in {"from", "to", "von"} and second not in {"both", "each", "beiden"}:
-        return None  # "subtract 3 from 13" is arithmetic, not a step of the equation
+    if preposition is not None and preposition.text in {"from", "to", "von"} and operation in {"subtract", "add"}:
+        after = next((other for other in items[at + 2 : at + 6] if not isinstance(other, _Gap)), None)
+        if isinstance(after, _Run):
+            return None  # "subtract 3 from 13" is arithmetic, not a step of the equation
+        if second not in {"both", "each", "beiden", "the"}:
+            preposition = None
     return OperationClaim(operation, operand, min(verb.start, operand.start), operand.stop, run.latex, verb, preposition)

@@ -11,7 +11,7 @@ from stepcache.tasks._linear.tokens import Token, number_of
 
 __all__ = [
     "Group", "Negative", "Node", "Number", "Product", "Quotient", "Sum", "Term", "Unreadable", "Variable",
-    "form", "has_variable", "linear", "numbers", "parse_sum", "plain_value",
+    "form", "has_variable", "leading_number", "linear", "numbers", "parse_sum", "plain_value",
 ]
 
 _MAX_DEPTH = 16
@@ -42,6 +42,8 @@ class Negative:
     """A minus that is no sign of a term of a sum, as in 3 * -2."""
 
     body: Node
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Group:
     """A bracketed sum."""
 
     inner: Sum
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class Quotient:
     top: Node
     bottom: Node
     latex: bool
+    start: int
+    stop: int
 
 
 Node = Number | Variable | Negative | Sum | Group | Product | Quotient
@@ -142,6 +148,7 @@ class _Parser:
         return Sum(tuple(terms), first.start, last.stop)
 
     def _product(self) -> Node:
+        start = self._at
         factors = [self._factor(first=True)]
         sloped = False  # after a/b an implied factor would be ambiguous: 1/2x is (1/2)x to some, 1/(2x) to others
         while (token := self._peek()) is not None:
@@ -153,7 +160,7 @@ class _Parser:
                 self._take()
                 bottom = self._factor(first=False)
                 top = factors[0] if len(factors) == 1 else Product(tuple(factors))
-                factors = [Quotient(top, bottom, latex=False)]
+                factors = [Quotient(top, bottom, False, self._tokens[start].start, self._tokens[self._at - 1].stop)]
                 sloped = True
             elif token.kind in {"number", "word", "(", "{", "frac"}:
                 before = factors[-1]
@@ -173,7 +180,7 @@ class _Parser:
             if following is None or following.kind in {"-", "+"}:
                 raise Unreadable("signs in a row")
             body = self._factor(first)
-            return Negative(body) if token.kind == "-" else body
+            return Negative(body, token.start, self._tokens[self._at - 1].stop) if token.kind == "-" else body
         if token.kind == "number":
             value = number_of(token.text, self._decimal_comma)
             if value is None:
@@ -186,7 +193,8 @@ class _Parser:
         elif token.kind in {"(", "{"}:
             node = self._bracket(token)
         elif token.kind == "frac":
-            node = Quotient(self._braced(), self._braced(), latex=True)
+            top, bottom = self._braced(), self._braced()
+            node = Quotient(top, bottom, True, token.start, self._tokens[self._at - 1].stop)
         else:
             raise Unreadable("no operand")
         following = self._peek()
@@ -204,7 +212,7 @@ class _Parser:
         if pairs.get(opening.text) != closing.text:
             raise Unreadable("brackets do not match")
         self._depth -= 1
-        return Group(inner)
+        return Group(inner, opening.start, closing.stop)
 
     def _braced(self) -> Node:
         opening = self._take()
@@ -339,5 +347,7 @@ def leading_number(node: Node) -> Number | None:
             return node
         case Product(factors):
             return leading_number(factors[0])
+        case Quotient(top, _, False):
+            return leading_number(top)
         case _:
             return None

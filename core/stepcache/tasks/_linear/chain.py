@@ -1,0 +1,441 @@
+"""Explaining a reply as a chain of states (rewrite rules R1-R3): each claim follows from the one before, nothing is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from stepcache.tasks._linear.claims import AnswerClaim, Claim, EquationClaim, Mention, OperationClaim, Reply, UnknownClaim
+from stepcache.tasks._linear.expressions import Sum, Unreadable, has_variable, numbers, plain_value
+from stepcache.tasks._linear.matching import (
+    Ambiguous,
+    Binding,
+    NoMatch,
+    Piece,
+    Side,
+    bind_constant,
+    match_side,
+    side_of,
+    totals,
+)
+from stepcache.tasks._linear.prompts import Equation
+from stepcache.tasks._linear.quantities import ONE, ZERO, Quantity, constant, literal
+
+__all__ = ["Explanation", "Failure", "explain", "probe_worlds"]
+
+_MOST_CLAIMS = 150
+_MOST_MATCHES = 3_000  # bounds the time a hostile reply can cost; a worked solution needs some tens
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Where the explanation of a reply ends, and why."""
+
+    start: int
+    why: str
+
+
+@dataclass(slots=True)
+class Explanation:
+    """The roles of all numerals of a reply, or the first claim that can't be explained.
+
+    `states` are the states reached, (a, b, c, d) of a v + b = c v + d, each with the place where its claim ends.
+    """
+
+    binding: Binding = field(default_factory=dict)
+    operations: list[OperationClaim] = field(default_factory=list)
+    failure: Failure | None = None
+    answered: bool = False
+    states: list[tuple[int, tuple[Fraction, Fraction, Fraction, Fraction]]] = field(default_factory=list)
+
+
+_State = tuple[Side, Side]
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A stated operation that waits for its result; a repetition of the same statement joins it."""
+
+    claims: list[OperationClaim]
+    value: tuple[Fraction, Fraction]
+
+    @property
+    def operation(self) -> str:
+        return self.claims[0].operation
+
+
+def probe_worlds(count: int) -> list[list[Fraction]]:
+    """Values for `count` literals in two further worlds, with no relation among them but by accident."""
+    return [
+        [Fraction(1009 + 97 * i + 31 * i * i) for i in range(count)],
+        [Fraction(577 + 61 * i * i * i, 1) * (-1 if i % 3 == 1 else 1) for i in range(count)],
+    ]
+
+
+def explain(reply: Reply, equation: Equation, probes: bool) -> Explanation:
+    """Follow a reply claim by claim for this equation, which has one solution.
+
+    With `probes`, numerals are told apart by role and an ambiguous one ends the explanation (for rewriting); without,
+    only values count (for verification).
+    """
+    return _Chain(equation, probes).follow(reply)
+
+
+class _Chain:
+    def __init__(self, equation: Equation, probes: bool) -> None:
+        places = [*numbers(equation.left), *numbers(equation.right)]
+        others = probe_worlds(len(places)) if probes else []
+        # Places in the prompt's text and in the reply's must not be confused: those of the prompt are kept apart here.
+        split = len(list(numbers(equation.left)))
+        roles = [literal(i, [n.value, *(world[i] for world in others)]) for i, n in enumerate(places)]
+        left = {(n.start, n.stop): q for n, q in zip(places[:split], roles[:split], strict=True)}
+        right = {(n.start, n.stop): q for n, q in zip(places[split:], roles[split:], strict=True)}
+        self.given: _State = (side_of(equation.left, left), side_of(equation.right, right))
+        self.state = self.given
+        self.applied: list[_State] = []
+        self.roles = roles
+        (a, b), (c, d) = totals(self.given[0].pieces), totals(self.given[1].pieces)
+        self.solution = (d - b) / (a - c)
+        self.pending: list[_Pending] = []
+        self.last: tuple[str, tuple[Fraction, Fraction], Quantity] | None = None
+        self.check: _State | None = None
+        self.operands: list[Quantity] = []
+        self.matches = 0
+        self.result = Explanation()
+
+    def follow(self, reply: Reply) -> Explanation:
+        if len(reply.claims) > _MOST_CLAIMS:
+            self.result.failure = Failure(reply.claims[0].start, "too many claims")
+            return self.result
+        for claim in reply.claims:
+            why = self._step(claim)
+            if why:
+                self.result.failure = Failure(claim.start, why)
+                return self.result
+        if self.pending:
+            self.result.failure = Failure(self.pending[0].claims[0].start, "an operation without its result")
+        return self.result
+
+    def _step(self, claim: Claim) -> str:
+        try:
+            match claim:
+                case Mention():
+                    return ""
+                case UnknownClaim(_, _, why):
+                    return why
+                case OperationClaim():
+                    return self._operation(claim)
+                case AnswerClaim(value):
+                    return self._answer(value)
+                case EquationClaim():
+                    return self._equation(claim)
+        except Ambiguous:
+            return "a numeral that may have two roles"
+        except (Unreadable, ZeroDivisionError):
+            return "it can't be computed"
+
+    # Operations
+
+    def _operation(self, claim: OperationClaim) -> str:
+        value = plain_value(claim.operand)
+        if value == (0, 0) or (value[0] and value[1]) or (value[0] and claim.operation in {"divide", "multiply"}):
+            return "an operation that can't be done"
+        self.result.operations.append(claim)
+        for waiting in self.pending:
+            if (waiting.operation, waiting.value) == (claim.operation, value):
+                waiting.claims.append(claim)
+                return ""
+        if not self.pending and self.last is not None and self.last[:2] == (claim.operation, value):
+            self.result.binding |= bind_constant_or_multiple(claim.operand, self.last[2])
+            return ""
+        self.pending.append(_Pending([claim], value))
+        return ""
+
+    def _operands(self, waiting: _Pending, state: _State) -> list[Quantity]:
+        """The roles that the operand of a stated operation may have in this state."""
+        (a, b), operation = waiting.value, waiting.operation
+        if operation in {"subtract", "add"}:
+            wanted, varies = (a, True) if a else (b, False)
+            return self._eliminated(wanted if operation == "subtract" else -wanted, varies, state, operation == "add")
+        if operation == "divide":
+            tiers: list[list[Quantity]] = [[totals(side.pieces)[0] for side in state],
+                                           [piece.quantity for side in state for piece in side.pieces if piece.varies], self.roles]
+        else:
+            tiers = [[ONE / q for side in state if (q := totals(side.pieces)[0]) and q.value and all(q.values)],
+                     [ONE / p.quantity for side in state for p in side.pieces if all(p.quantity.values)], self.roles,
+                     [constant(b)] if abs(b) == 1 else []]
+        for tier in tiers:
+            found = _distinct([q for q in tier if q.value == b])
+            if found:
+                return found
+        return []
+
+    def _eliminated(self, value: Fraction, varies: bool, state: _State, negated: bool) -> list[Quantity]:
+        found = []
+        for side in state:
+            own = [piece.quantity for piece in side.pieces if piece.varies == varies]
+            total = totals(side.pieces)[0 if varies else 1]
+            found += [q for q in [*own, total] if q.value == value]
+        return _distinct([-q for q in found] if negated else found)
+
+    def _apply(self, operation: str, quantity: Quantity, varies: bool, state: _State) -> _State:
+        def on(side: Side) -> Side:
+            if operation in {"subtract", "add"}:
+                piece = Piece(quantity if operation == "add" else -quantity, varies)
+                return Side((*side.pieces, piece))
+            if operation == "divide":
+                return Side(tuple(Piece(p.quantity / quantity, p.varies) for p in side.pieces), whole=side, divisor=quantity)
+            return Side(tuple(Piece(p.quantity * quantity, p.varies) for p in side.pieces))
+
+        return on(state[0]), on(state[1])
+
+    def _outcomes(self) -> Iterator[tuple[int, _State, Binding, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+        """What the pending operations lead to: after the first, the first two, ... with the operands' roles."""
+        yield from self._after(self.state, {}, 0)
+
+    def _after(
+        self, state: _State, binding: Binding, done: int
+    ) -> Iterator[tuple[int, _State, Binding, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+        if done == min(len(self.pending), 3):
+            return
+        waiting = self.pending[done]
+        candidates = self._operands(waiting, state)
+        if not candidates and len(self.roles) and len(self.roles[0].values) == 1:
+            candidates = [constant(waiting.value[0] or waiting.value[1])]  # true, if pointless: "subtract 7" where no 7 is
+        for quantity in candidates:
+            bound = dict(binding)
+            for claim in waiting.claims:
+                bound |= bind_constant_or_multiple(claim.operand, quantity)
+            after = self._apply(waiting.operation, quantity, bool(waiting.value[0]), state)
+            last = (waiting.operation, waiting.value, quantity)
+            yield done + 1, after, bound, last
+            yield from self._after(after, bound, done + 1)
+
+    # Equations
+
+    def _equation(self, claim: EquationClaim) -> str:
+        if "~" in claim.relations:
+            return "a rounded value"
+        sides = claim.sides
+        varies = any(map(has_variable, sides))
+        attempts: list[Callable[[], Binding | None]] = []
+        if varies:
+            attempts = [lambda: self._as_state(sides, claim.stop), lambda: self._as_identity(sides)]
+        else:
+            attempts = [lambda: self._as_check(sides), lambda: self._as_identity(sides)]
+        for attempt in attempts:
+            found = attempt()
+            if found is not None:
+                self.result.binding |= found
+                return ""
+        return "it does not follow from what stands before it"
+
+    def _pool(self) -> list[Quantity]:
+        own = [piece.quantity for side in self.state for piece in side.pieces]
+        coefficients = [totals(side.pieces)[0] for side in self.state]
+        return [*self.operands, *coefficients, *own, *self.roles, *(-q for q in self.roles), self.solution]
+
+    def _count(self) -> None:
+        self.matches += 1
+        if self.matches > _MOST_MATCHES:
+            raise Unreadable("too much to compare")
+
+    def _match_pair(self, sides: Sequence[Sum], state: _State, extra: Sequence[Quantity] = ()) -> Binding | None:
+        self._count()
+        pool = [*extra, *self._pool()]
+        try:
+            return match_side(sides[0], state[0], pool) | match_side(sides[1], state[1], pool)
+        except NoMatch:
+            return None
+
+    def _as_state(self, sides: Sequence[Sum], stop: int) -> Binding | None:
+        found = self._first_pair(sides[:2], stop)
+        if found is None:
+            return None
+        for other in sides[2:]:  # x = 10/2 = 5
+            more = self._restated((sides[0], other), self.state) or self._restated((sides[0], other), self.given)
+            if more is None:
+                return None
+            found |= more
+        return found
+
+    def _reach(self, sides: Sequence[Sum], binding: Binding, stop: int) -> Binding:
+        self.state = (side_of(sides[0], binding), side_of(sides[1], binding))
+        self.check = None
+        (a, b), (c, d) = (totals(side.pieces) for side in self.state)
+        if a.same(ONE) and not b and not c or c.same(ONE) and not d and not a:
+            self.result.answered = True
+        self.result.states.append((stop, (a.value, b.value, c.value, d.value)))
+        return binding
+
+    def _restated(self, sides: Sequence[Sum], state: _State) -> Binding | None:
+        found = self._match_pair(sides, state)
+        if found is None:
+            return None
+        if state is self.state:
+            self._reach(sides, found, sides[1].stop)
+        return found
+
+    def _first_pair(self, sides: Sequence[Sum], stop: int) -> Binding | None:
+        for way in (sides, sides[::-1]):
+            ways = []
+            for done, state, bound, last in self._outcomes():
+                found = self._match_pair(way, state, [last[2]])
+                if found is not None:
+                    ways.append((done, state, bound | found, last))
+            if ways:
+                self._unique([way_found[2] for way_found in ways])
+                done, state, found, last = ways[0]
+                self.pending = self.pending[done:]
+                self.last, self.applied = last, [state]
+                self.operands = [last[2]]
+                self._reach(sides, found, stop)
+                return found
+        for state in (self.state, self.given):
+            found = self._restated(sides, state)
+            if found is not None:
+                return found
+        if self.pending:
+            return None
+        for state in (self.state, self.given):
+            found = self._match_pair(sides[::-1], state)
+            if found is not None:
+                return self._reach(sides, found, stop) if state is self.state else found
+        return self._implicit(sides, stop) or self._assignment(sides, stop)
+
+    def _implicit(self, sides: Sequence[Sum], stop: int) -> Binding | None:
+        """An operation that is not stated but shows in its result: the same on both sides."""
+        for way in (sides, sides[::-1]):
+            ways = []
+            for state, last in self._unsaid(way):
+                found = self._match_pair(way, state, [last[2]])
+                if found is not None:
+                    ways.append((found, state, last))
+            if ways:
+                self._unique([found for found, _, _ in ways])
+                found, state, last = ways[0]
+                self.last, self.applied, self.operands = last, [state], [last[2]]
+                return self._reach(sides, found, stop)
+        return None
+
+    def _unsaid(self, sides: Sequence[Sum]) -> Iterator[tuple[_State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+        (a, b), (c, d) = plain_value(sides[0]), plain_value(sides[1])
+        (p, q), (r, s) = ((x.value, y.value) for x, y in (totals(side.pieces) for side in self.state))
+        if a - p == c - r and b - q == d - s:
+            shifts = [(value, varies) for value, varies in ((a - p, True), (b - q, False)) if value]
+            yield from self._shifted(self.state, shifts, None)
+        for side in self.state:
+            quantity = totals(side.pieces)[0]
+            if quantity.value and all(quantity.values) and (a, b, c, d) == tuple(v / quantity.value for v in (p, q, r, s)):
+                value = quantity.value
+                yield self._apply("divide", quantity, False, self.state), ("divide", (Fraction(0), value), quantity)
+                break
+        for factor in [ONE / piece.quantity for side in self.state for piece in side.pieces if all(piece.quantity.values)]:
+            if factor.value != 1 and factor.value.denominator == 1 and (a, b, c, d) == tuple(v * factor.value for v in (p, q, r, s)):
+                yield self._apply("multiply", factor, False, self.state), ("multiply", (Fraction(0), factor.value), factor)
+
+    def _shifted(
+        self, state: _State, shifts: Sequence[tuple[Fraction, bool]], last: tuple[str, tuple[Fraction, Fraction], Quantity] | None
+    ) -> Iterator[tuple[_State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+        if not shifts:
+            if last is not None:
+                yield state, last
+            return
+        (value, varies), rest = shifts[0], shifts[1:]
+        for quantity in self._eliminated(-value, varies, state, False):
+            operation = "subtract" if value < 0 else "add"
+            operand = quantity if value < 0 else -quantity
+            size = (abs(value), Fraction(0)) if varies else (Fraction(0), abs(value))
+            yield from self._shifted(self._apply(operation, operand, varies, state), rest, (operation, size, operand))
+
+    def _assignment(self, sides: Sequence[Sum], stop: int) -> Binding | None:
+        target = (Side((Piece(ONE, True),)), Side((Piece(self.solution, False),)))
+        for way in (sides, sides[::-1]):
+            found = self._match_pair(way, target)
+            if found is not None:
+                return self._reach(sides, found, stop)
+        return None
+
+    def _answer(self, value: Sum) -> str:
+        if self.pending:
+            ways = [(done, state, bound, last) for done, state, bound, last in self._outcomes() if done == len(self.pending) and _solved(state)]
+            if not ways:
+                return "an operation without its result"
+            self._unique([way[2] for way in ways])
+            self.result.binding |= ways[0][2]
+            self.last, self.pending, self.operands = ways[0][3], [], [ways[0][3][2]]
+        try:
+            self.result.binding |= match_side(value, Side((Piece(self.solution, False),)), self._pool())
+        except NoMatch:
+            return "the answer is not the solution"
+        self.result.answered = True
+        return ""
+
+    def _as_check(self, sides: Sequence[Sum]) -> Binding | None:
+        """The given equation with the solution put in, or what becomes of it."""
+        targets: list[tuple[_State, Quantity | None]] = [] if self.check is None else [(self.check, None)]
+        targets.append((self.given, self.solution))
+        pool = self._pool()
+        for (left, right), solution in targets:
+            for cut in range(1, len(sides)):
+                for first, second in ((left, right), (right, left)):
+                    self._count()
+                    try:
+                        found: Binding = {}
+                        for i, side in enumerate(sides):
+                            found |= match_side(side, first if i < cut else second, pool, solution)
+                    except NoMatch:
+                        continue
+                    self.check = (side_of(sides[cut - 1], found), side_of(sides[-1], found))
+                    return found
+        return None
+
+    def _as_identity(self, sides: Sequence[Sum]) -> Binding | None:
+        """Arithmetic on one side of a state: 13 - 3 = 10, 2x + 3 - 3 = 2x."""
+        pool = self._pool()
+        states = [*self.applied, *(state for _, state, _, _ in self._outcomes()), self.state, self.given]
+        ways: list[Binding] = []
+        for side, solution in [*((side, None) for state in states for side in state), *((side, self.solution) for side in self.given)]:
+            self._count()
+            try:
+                found: Binding = {}
+                for written in sides:
+                    found |= match_side(written, side, pool, solution)
+            except NoMatch:
+                continue
+            ways.append(found)
+        if not ways:
+            return None
+        self._unique(ways)
+        return ways[0]
+
+    def _unique(self, ways: Sequence[Binding]) -> None:
+        first = ways[0]
+        if any(first[place] != other[place] and not first[place].same(other[place])
+               for other in ways[1:] for place in first.keys() & other.keys()):
+            raise Ambiguous
+
+
+def bind_constant_or_multiple(operand: Sum, quantity: Quantity) -> Binding:
+    """Bind the operand of an operation, "3" or "2x" or "x", to its role."""
+    try:
+        if has_variable(operand):
+            return match_side(operand, Side((Piece(quantity, True),)), ())
+        return bind_constant(operand, quantity)
+    except NoMatch:
+        return {}
+
+
+def _solved(state: _State) -> bool:
+    (a, b), (c, d) = (totals(side.pieces) for side in state)
+    return (a.same(ONE) and not b and not c) or (c.same(ONE) and not d and not a)
+
+
+def _distinct(quantities: Sequence[Quantity]) -> list[Quantity]:
+    found: list[Quantity] = []
+    for quantity in quantities:
+        if not any(quantity.same(other) for other in found):
+            found.append(quantity)
+    return found
+
