@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from dataclasses import replace
 from importlib.util import find_spec
+from inspect import getattr_static
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -60,11 +61,11 @@ class StepCache:
         hooks: Iterable[Hook] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not isinstance(store, Store):
+        if not _offers(store, Store):
             raise ConfigurationError(
                 f"StepCache(store=...) takes a store such as MemoryStore() or ChromaStore(path=...), not {store!r}; "
                 "for a folder write StepCache.open('./cache')")
-        if embedder is not None and not isinstance(embedder, Embedder):
+        if embedder is not None and not _offers(embedder, Embedder):
             raise ConfigurationError("StepCache(embedder=...) takes an object with fingerprint, embed and embed_many, "
                                      f"or None, not {embedder!r}")
         policy = Policy() if policy is None else policy
@@ -489,6 +490,13 @@ class StepCache:
 
     def __repr__(self) -> str:
         return f"StepCache({self.store!r}, embedder={self.embedder!r})"
+
+
+def _offers(given: object, protocol: type) -> bool:
+    """Whether an object has a protocol's members. Looks without touching: reading a fingerprint may load a model."""
+    missing = object()
+    names = [name for name in vars(protocol) if not name.startswith("_")]
+    return all(getattr_static(given, name, missing) is not missing for name in names)
 
 
 def _request(request: Request | str, control: CacheControl | None, spec: Spec | Task | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from stepcache._data import Completion, Entry, Match, Request, Result
 
@@ -33,7 +33,6 @@ AsyncStreamingModel = Callable[[str, str], AsyncIterator[Any]]
 Hook = Callable[[Request, Result], None]
 
 
-@runtime_checkable
 class Embedder(Protocol):
     """Turns text into vectors. `fingerprint` names the vector space: other model or weights, other fingerprint."""
 
@@ -45,7 +44,6 @@ class Embedder(Protocol):
     def embed_many(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
 
 
-@runtime_checkable
 class Store(Protocol):
     """Where entries live. Every method is blocking and thread-safe and may raise `StoreError`.
 
