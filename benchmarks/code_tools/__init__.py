@@ -1,1 +1,1 @@
-"""Tool calls and code: what is served without a model on public requests that differ in a detail, and how much wrong."""
+"""Tool calls and code: what is served without a model on public requests, and how much of it is wrong."""

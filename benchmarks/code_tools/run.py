@@ -122,8 +122,8 @@ def replay(path: Path, embedder: Embedder, whole: bool) -> tuple[list[Asked], in
         for row in variants:
             request = Request(row["prompt"], spec=spec_of(row, base), control=CacheControl(no_store=True))
             result = cache.complete(request, oracle(row, whole))
-            free = result.source in FREE
-            asked.append(Asked(row, result.source, result.decision.reason, not free or is_right(row, base, result.output)))
+            right = result.source not in FREE or is_right(row, base, result.output)
+            asked.append(Asked(row, result.source, result.decision.reason, right))
     return asked, len(every), recorded
 
 

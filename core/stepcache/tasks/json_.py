@@ -28,9 +28,13 @@ class _Given:
     draft: str | None = None
     format_check: bool = False
     many: Many = "one"
+    repair: bool = False
 
     def __call__(self, request: Request) -> JsonSpec:
-        return JsonSpec(self.cut(request.prompt), self.schema_text, self.draft, self.format_check, self.many)
+        return JsonSpec(
+            about=self.cut(request.prompt), schema_text=self.schema_text, draft=self.draft,
+            format_check=self.format_check, many=self.many, repair=self.repair,
+        )
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class _Recognised:
 
     wanted: str
     format_check: bool = False
+    repair: bool = False
 
     def __call__(self, request: Request) -> JsonSpec | None:
         from stepcache.tasks._json import recognise
@@ -48,7 +53,8 @@ class _Recognised:
         if demand is None:
             return None
         spec = JsonSpec(
-            demand.residue, canonical(demand.schema), format_check=self.format_check, many=demand.many
+            about=demand.residue, schema_text=canonical(demand.schema), format_check=self.format_check,
+            many=demand.many, repair=self.repair,
         )
         return spec if _usable(spec) == "" else None
 
@@ -65,7 +71,7 @@ def _usable(spec: JsonSpec) -> str:
 
 
 def json_keys(
-    keys: Iterable[str] | None = None, *, extra: bool = True, array: bool = False
+    keys: Iterable[str] | None = None, *, extra: bool = True, array: bool = False, repair: bool = False
 ) -> Callable[[Request], JsonSpec | None]:
     """A task for JSON replies with certain keys.
 
@@ -73,12 +79,13 @@ def json_keys(
     objects, each checked). Other keys are allowed unless `extra=False`, which drops them without a model call.
     Without `keys` the prompt is read: the task applies where it asks for just a JSON reply with the keys it lists.
     The reply then has these keys and no others, because these are what was asked for ("at least the keys ..." lets
-    more in).
+    more in). With `repair`, a reply that is almost JSON (trailing commas, comments, single or curly quotes, True and
+    None) passes if what it is mended to does; without, it fails.
 
     Raises `ConfigurationError` for a string or an empty list.
     """
     if keys is None:
-        return _Recognised("keys")
+        return _Recognised("keys", repair=repair)
     if isinstance(keys, str):
         raise ConfigurationError(f"json_keys takes a list of keys; write json_keys([{keys!r}])")
     names = tuple(dict.fromkeys(keys))
@@ -95,11 +102,15 @@ def json_keys(
 
         return cut_keys(prompt, wanted)
 
-    return _Given(text, cut, many="list" if array else "one")
+    return _Given(text, cut, many="list" if array else "one", repair=repair)
 
 
 def json_schema(
-    schema: Mapping[str, Any] | bool | type | str | None = None, *, draft: str | None = None, format_check: bool = False
+    schema: Mapping[str, Any] | bool | type | str | None = None,
+    *,
+    draft: str | None = None,
+    format_check: bool = False,
+    repair: bool = False,
 ) -> Callable[[Request], JsonSpec | None]:
     """A task for JSON replies that satisfy a JSON Schema.
 
@@ -107,12 +118,12 @@ def json_schema(
     then applies to every request. Without `schema` the prompt is read: the task applies where it asks for just a JSON
     reply that matches the schema it holds. `$schema` names the draft, else `draft` ("draft4" to "draft2020-12"), else
     keywords that only older drafts know, else 2020-12. `format` is checked only with `format_check=True`. Nothing is
-    ever fetched: a schema with a reference to something outside itself is refused.
+    ever fetched: a schema with a reference to something outside itself is refused. `repair` is as in `json_keys`.
 
     Raises `ConfigurationError` for a schema that can't be used, saying why.
     """
     if schema is None:
-        return _Recognised("schema", format_check)
+        return _Recognised("schema", format_check, repair)
     text = _schema_text(schema)
     try:
         value = decode(text)[0]
@@ -132,7 +143,7 @@ def json_schema(
 
         return cut_schema(prompt, value)
 
-    return _Given(text, cut, draft, format_check)
+    return _Given(text, cut, draft, format_check, repair=repair)
 
 
 def _schema_text(schema: Any) -> str:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from stepcache.tasks._json.decode import NotJson, compact, decode, skip_space
+from stepcache.tasks._json.lenient import mended_at
 
 __all__ = ["MAX_CHARS", "Found", "Refused", "extract"]
 
 MAX_CHARS = 2_000_000  # a JSON reply longer than this is not looked at
+
+_MAX_PIECES = 200
 
 _THINK_OPEN = re.compile(r"\s*<(think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
@@ -52,8 +56,8 @@ class Refused:
     reason: str
 
 
-def extract(text: str) -> Found | Refused:
-    """Find the one strict JSON value of a reply.
+def extract(text: str, *, repair: bool = False) -> Found | Refused:
+    """Find the one JSON value of a reply, strictly; with `repair`, what is almost JSON is mended and read again.
 
     In this order: the whole reply; a fence tagged as JSON; an untagged fence; an object or array in the prose.
     Fences of other languages are passed over, and so is thinking text at the start of the reply. The same value
@@ -76,7 +80,17 @@ def extract(text: str) -> Found | Refused:
     try:
         return _search(text, start)
     except NotJson as error:
-        return Refused(error.reason)
+        return (_mended(text, start) if repair else None) or Refused(error.reason)
+
+
+def _mended(text: str, start: int) -> Found | None:
+    fence = next((fence for fence in _fences(text, start) if _JSON_TAG.match(fence.tag)), None)
+    begin = _BRACKET.search(text, fence.inside if fence else start)
+    mended = mended_at(text, begin.start()) if begin else None
+    if begin is None or mended is None:
+        return None
+    found = extract(text[:begin.start()] + mended[0] + text[mended[1]:])
+    return replace(found, repaired=True) if isinstance(found, Found) else None
 
 
 def _after_thinking(text: str, start: int) -> int | None:
@@ -89,10 +103,9 @@ def _after_thinking(text: str, start: int) -> int | None:
         opened = _THINK_OPEN.match(text, start)
     if text[skip_space(text, start):][:1] in ("{", "[", '"', "`"):
         return start
-    lone = None  # chat templates often swallow the opening tag
-    for lone in _THINK_CLOSE.finditer(text, start):
-        pass
-    return lone.end() if lone else start
+    for closed in _THINK_CLOSE.finditer(text, start):  # chat templates often swallow the opening tag
+        start = closed.end()
+    return start
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +130,15 @@ def _fences(text: str, position: int) -> Iterator[_Fence]:
 
 
 def _search(text: str, start: int) -> Found:
-    fences = tuple(_fences(text, start))
+    fences = tuple(islice(_fences(text, start), _MAX_PIECES + 1))
+    if len(fences) > _MAX_PIECES:
+        raise NotJson("there are too many code blocks to look through", start)
     tagged = [fence for fence in fences if _JSON_TAG.match(fence.tag)]
     for wanted in (tagged, [fence for fence in fences if not fence.tag]):
         found = [_fenced(text, fence) for fence in wanted if _holds_json(text, fence)]
         if found:
             return _only(found)
-    return _only(list(_in_prose(text, start, fences)))
+    return _only(list(islice(_in_prose(text, start, fences), _MAX_PIECES + 1)))
 
 
 def _holds_json(text: str, fence: _Fence) -> bool:
@@ -168,6 +183,8 @@ def _in_prose(text: str, position: int, fences: tuple[_Fence, ...]) -> Iterator[
 def _only(found: list[Found]) -> Found:
     if any(isinstance(one.value, dict) for one in found):
         found = [one for one in found if not _CITATION.match(one.json)]
+    if len(found) > _MAX_PIECES:
+        raise NotJson("there are too many JSON values in the reply", 0)
     if not found:
         raise NotJson("there is no JSON in the reply", 0)
     if len({compact(one.json) for one in found}) > 1:

@@ -39,7 +39,8 @@ class JsonSpec(Spec):
     `about` is the residue: the prompt without the key list or schema. `schema_text` is the demand as a JSON Schema,
     its keys in the order wanted. `draft` is used where the schema names none; `format_check` makes `format` binding.
     `many` says whether the schema speaks of the reply ("one"), of each item of a list ("list"), or of whichever of the
-    two the reply is ("either": "three rivers as JSON with keys ..." leaves it open).
+    two the reply is ("either": "three rivers as JSON with keys ..." leaves it open). With `repair`, a reply that is
+    almost JSON passes if what it is mended to does; its verdict says so.
     """
 
     about: str
@@ -47,12 +48,13 @@ class JsonSpec(Spec):
     draft: str | None = None
     format_check: bool = False
     many: Many = "one"
+    repair: bool = False
 
     kind: ClassVar[str] = "json"
 
     @property
     def identity(self) -> str:
-        return digest("json", _sorted_text(self.schema_text), str(self.draft), str(self.format_check), self.many)
+        return digest("json", _sorted_text(self.schema_text), str(self.draft), str(self.format_check), self.many, str(self.repair))
 
     @property
     def residue(self) -> str:
@@ -118,13 +120,22 @@ class JsonSpec(Spec):
         }
 
     def _judge(self, text: str, cached: Entry | None) -> JsonVerdict:
-        found = extract(text)
+        found = extract(text, repair=self.repair)
         if isinstance(found, Refused):
             return JsonVerdict(False, "json", found.reason)
         failures = list(self.failures(found.value))
         if cached is not None:
             failures += self._changed(found.value, cached, failures)
-        return JsonVerdict(not failures, "json", named(failures), tuple(failures))
+        said = named(failures) or ("almost JSON, read after mending" if found.repaired else "")
+        return JsonVerdict(not failures, "json", said, tuple(failures))
+
+    def mend(self, text: str) -> str | None:
+        """Make a fresh failing reply right by computation: mend it where allowed, drop forbidden keys; else None."""
+        found = extract(text, repair=self.repair)
+        if isinstance(found, Refused):
+            return None
+        mended = self._without_extras(found.text)
+        return mended if mended != text and self.check(mended).ok else None
 
     def _changed(self, value: Any, cached: Entry, known: Sequence[Failure]) -> list[Failure]:
         from stepcache.tasks._json.formats import conforms
@@ -156,7 +167,8 @@ class JsonSpec(Spec):
     def rewrite(self, steps: tuple[Step, ...], cached: Entry) -> tuple[Step, ...] | None:
         """Drop forbidden keys; all other bytes stay. None where there are none."""
         text = "".join(step.text for step in steps)
-        trimmed = self._without_extras(text)
+        found = extract(text, repair=self.repair)
+        trimmed = text if isinstance(found, Refused) else self._without_extras(found.text)
         return None if trimmed == text else (Step(trimmed),)
 
     def _without_extras(self, text: str) -> str:

@@ -27,7 +27,7 @@ MAX_CHARS = 100_000
 _MAX_BRACKETS = 100  # CPython's own parser gives up at 200; nobody writes as many
 _BRACKET = re.compile(r"[()\[\]{}]")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_MAYBE_STUB = re.compile(r"^\s*(?:async\s+)?def\s[^\0]*?(?:\"\"\"|'''|\"|')", re.MULTILINE)
+_DEF = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]", re.MULTILINE)
 _MANGLED_END = re.compile(r"""(?<=\s)(?:["'][ \t]*){2,3}\s*\Z""")
 _BEFORE = (
     ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
@@ -155,7 +155,7 @@ def stub(prompt: str) -> Stub | None:
 
     Closing quotes that were mangled on the way (`" " "`) are taken for what they were.
     """
-    if not _MAYBE_STUB.search(prompt):
+    if len(prompt) > MAX_CHARS or _DEF.search(prompt) is None:
         return None
     source = prompt
     tree = parse(prompt)

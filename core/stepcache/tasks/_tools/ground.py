@@ -21,7 +21,7 @@ from stepcache.tasks._tools.amounts import dates_in, number_of, numbers_in, time
 
 __all__ = ["MAX_PROMPT", "REFERENCE", "Grounds", "grounds", "ungrounded"]
 
-MAX_PROMPT = 200_000
+MAX_PROMPT = 60_000
 
 # $label$ or $label.field[0].other$: the result of an earlier call
 REFERENCE = re.compile(r"\$([A-Za-z_]\w*)((?:\.[\w-]+|\[[^\]\s$]{0,40}\])*)\$")
