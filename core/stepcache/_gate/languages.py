@@ -41,10 +41,10 @@ def guess(text: str) -> Guess:
     votes = _votes()
     totals: dict[str, float] = {}
     for word in words:
-        if len(word) == 1:
-            continue
-        for name, weight in votes.get(word, ()):
-            totals[name] = totals.get(name, 0.0) + weight
+        for part in (word,) if "'" not in word or word in votes else word.split("'"):
+            if len(part) > 1:  # a single letter is a variable as often as a word
+                for name, weight in votes.get(part, ()):
+                    totals[name] = totals.get(name, 0.0) + weight
     if not totals:
         return "en" if _mostly_english(words) else ""
     ranked = sorted(totals.items(), key=lambda item: (-item[1], item[0]))

@@ -15,7 +15,7 @@ from stepcache._gate.tokens import Piece, pieces, quotations
 __all__ = ["Parsed", "Token", "parse"]
 
 _CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "£", "¥": "¥", "₹": "rupee", "₽": "₽", "₿": "bitcoin", "¢": "cent"}
-_MATHS: Final = frozenset({"number", "symbol", "identifier"})
+_FORMAL: Final = frozenset({"sie", "ihr", "ihre", "ihnen", "ihren", "ihrem", "ihrer", "ihres"})  # you, with a capital
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,12 @@ class _Reader:
         self.tables = tables
         self.casing = casing
         self.out: list[Token] = []
-        self.words = [piece.text.lower() if piece.kind == "word" and not piece.quoted else "" for piece in cut]
+        self.words: list[str] = []
 
     def read(self) -> list[Token]:
-        self.cut = _drop_hyphens(self.cut)
+        self.cut = _drop_hyphens(self.cut, self.tables)
+        if self.tables.name == "fr":
+            self.cut = _split_elisions(self.cut)
         self.words = [piece.text.lower() if piece.kind == "word" and not piece.quoted else "" for piece in self.cut]
         at = 0
         while at < len(self.cut):
@@ -242,6 +244,8 @@ class _Reader:
             self._emit(tables.units[word], "unit", piece)
             return at + 1
         key = tables.forms.get(word, word)
+        if tables.name == "de" and word in _FORMAL and piece.text[0].isupper() and self.casing == "mixed":
+            key = word if piece.start else piece.text.capitalize()
         self._emit(key, self._what(piece, word, key), piece)
         return at + 1
 
@@ -268,13 +272,38 @@ def _wordy(piece: Piece) -> bool:
     return piece.kind == "word" or (piece.kind == "identifier" and piece.text.isalpha())
 
 
-def _drop_hyphens(cut: list[Piece]) -> list[Piece]:
+_ELIDED: Final = frozenset({"l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quelqu"})
+
+
+def _split_elisions(cut: list[Piece]) -> list[Piece]:
+    """French l'eau as le + eau, so that the noun stands alone."""
+    out = []
+    for piece in cut:
+        head, mark, tail = piece.text.partition("'")
+        if piece.kind == "word" and mark and tail and not piece.quoted and head.lower() in _ELIDED:
+            out.append(piece._replace(text=head, after=""))
+            out.append(piece._replace(text=tail, start=False, glued=True))
+        else:
+            out.append(piece)
+    return out
+
+
+def _drop_hyphens(cut: list[Piece], tables: Language) -> list[Piece]:
     """Without hyphens inside words (upper-level) and dashes between clauses; minus signs stay."""
     kept: list[Piece] = []
+    skip = False
     for index, piece in enumerate(cut):
+        if skip:
+            skip = False
+            continue
         if piece.text == "-" and kept and index + 1 < len(cut) and not piece.quoted:
             before, following = kept[-1], cut[index + 1]
             inside = piece.glued and following.glued and _wordy(following) and len(following.text) > 1
+            whole = f"{before.text}-{following.text}"
+            if inside and whole.lower() in tables.hyphenated:
+                kept[-1] = before._replace(text=whole, after=following.after)
+                skip = True
+                continue
             if inside and (before.kind == "number" or _wordy(before)) and len(before.text + following.text) > 3:
                 continue
             dash = not piece.glued and not following.glued and before.kind == following.kind == "word"

@@ -9,6 +9,9 @@ from stepcache._gate.token import Token
 
 __all__ = ["rewrite"]
 
+_FRONTED: Final = 12  # words that may stand before a question
+_HELP: Final = frozenset({"help", "hilf", "ayuda", "aide"})
+_RELATIVES: Final = frozenset({"that", "which", "who"})
 _PASSES: Final = 3  # contractions make phrases, phrases make frames
 
 
@@ -19,13 +22,140 @@ def rewrite(tokens: list[Token], tables: Language) -> list[Token]:
         if changed == tokens:
             break
         tokens = changed
-    tokens = _drop_requests(tokens, tables)
-    tokens = _heads(tokens, tables)
+    out: list[Token] = []
+    for clause in _clauses(tokens):
+        out += _frame(_front(clause, tables), tables)
     return [
         token
-        for index, token in enumerate(tokens)
-        if token.quoted or token.key not in tables.silent or _is_part_of_name(tokens, index)
+        for index, token in enumerate(out)
+        if token.quoted or token.key not in tables.silent or _is_part_of_name(out, index)
     ]
+
+
+def _clauses(tokens: list[Token]) -> list[list[Token]]:
+    """The tokens cut before each one that begins a clause."""
+    found: list[list[Token]] = []
+    for token in tokens:
+        if token.start or not found:
+            found.append([])
+        found[-1].append(token)
+    return found
+
+
+def _front(clause: list[Token], tables: Language) -> list[Token]:
+    """A clause with what was put before its question or request moved behind it.
+
+    "In May, who won?" is "who won in May?"; "of the dogs, how many bark?" is "how many dogs bark?". Only at a comma.
+    """
+    if not clause or clause[0].quoted or clause[0].what not in {"relation", "calendar"}:
+        return clause
+    comma = next((index for index, token in enumerate(clause[:_FRONTED]) if "," in token.after), None)
+    if comma is None or comma + 1 >= len(clause):
+        return clause
+    fronted, rest = clause[: comma + 1], clause[comma + 1 :]
+    if rest[0].what not in {"question", "demand"} and rest[0].key not in tables.verbs:
+        return clause
+    end = rest[-1].after
+    fronted[-1] = fronted[-1]._replace(after=fronted[-1].after.replace(",", ""))
+    fronted[0] = fronted[0]._replace(start=False)
+    rest[0] = rest[0]._replace(start=True)
+    for partitive in tables.partitives:
+        size = len(partitive)
+        if tuple(token.key for token in fronted[:size]) == partitive and rest[0].what == "question":
+            after = 2 if len(rest) > 1 and rest[1].key in tables.ones else 1
+            return [rest[0], *fronted[size:], *rest[after:]]
+    rest[-1] = rest[-1]._replace(after="")
+    fronted[-1] = fronted[-1]._replace(after=end)
+    return rest + fronted
+
+
+def _frame(clause: list[Token], tables: Language) -> list[Token]:
+    """A clause without the wording that only says that something is asked for."""
+    clause = _drop_request(clause, tables)
+    clause = _drop_lead(clause, tables)
+    headed = _head(clause, tables)
+    if headed is None:
+        headed = _drop_indirect(clause, tables)
+    return _drop_relative(headed, tables)
+
+
+def _begins(clause: list[Token], words: tuple[str, ...]) -> bool:
+    """Whether the clause begins with these words and goes on after them."""
+    return (
+        len(clause) > len(words)
+        and all(token.key == word and not token.quoted for token, word in zip(clause, words, strict=False))
+        and not any(token.after for token in clause[: len(words)])
+    )
+
+
+def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
+    """Without "could you" before a verb that asks for something; a German verb comes back from the end."""
+    for words in tables.requests:
+        if not _begins(clause, words):
+            continue
+        rest = clause[len(words) :]
+        if rest[0].key in tables.verbs:
+            return [rest[0]._replace(start=True), *rest[1:]]
+        if tables.name == "de" and rest[-1].key in tables.verbs and len(rest) > 1:
+            verb = rest[-1]
+            before_last = rest[-2]._replace(after=rest[-2].after + verb.after)
+            return [verb._replace(start=True, after=""), *rest[:-2], before_last]
+    return clause
+
+
+def _drop_lead(clause: list[Token], tables: Language) -> list[Token]:
+    """Without "tell me" before a question; "tell me what X is" becomes "what is X"."""
+    for words in tables.leads:
+        if _begins(clause, words) and clause[len(words)].what == "question":
+            rest = clause[len(words) :]
+            rest[0] = rest[0]._replace(start=True)
+            if tables.name == "en" and len(rest) > 2 and rest[-1].key in {"is", "was"} and rest[1].key != rest[-1].key:
+                last = rest[-2]._replace(after=rest[-1].after)
+                return [rest[0], rest[-1]._replace(after=""), *rest[1:-2], last]
+            return rest
+    return clause
+
+
+def _head(clause: list[Token], tables: Language) -> list[Token] | None:
+    """The clause with its head replaced if it only asks to be given something ("show me", "what is the")."""
+    for head in tables.heads:
+        if not _begins(clause, head.words):
+            continue
+        following = clause[len(head.words)]
+        if following.key in tables.not_after_head or (head.definite and following.key not in tables.definite):
+            continue
+        text = " ".join(token.text for token in clause[: len(head.words)])
+        return [Token("@show", "demand", text, True), *clause[len(head.words) :]]
+    return None
+
+
+def _drop_indirect(clause: list[Token], tables: Language) -> list[Token]:
+    """Without "me" behind a verb that asks for something."""
+    if not clause or clause[0].key not in tables.verbs or clause[0].key in _HELP:
+        return clause
+    for words in tables.indirect:
+        if _begins(clause[1:], words):
+            return [clause[0], *clause[1 + len(words) :]]
+    return clause
+
+
+def _drop_relative(clause: list[Token], tables: Language) -> list[Token]:
+    """ "How many dogs that bark" is "how many dogs bark"; "students who" is "students that"; "which dogs" "what dogs"."""
+    if tables.name != "en" or not clause:
+        return clause
+    out = list(clause)
+    if out[0].key == "which" and len(out) > 1 and out[1].what == "word":
+        out[0] = out[0]._replace(key="what")
+    counting = out[0].key == "how_many"
+    for index in range(1, len(out)):
+        token, before = out[index], out[index - 1]
+        if token.key not in _RELATIVES or token.quoted or before.what != "word" or not before.key.endswith("s"):
+            continue
+        if counting and not any(item.after for item in out[:index]):
+            del out[index]
+            return out
+        out[index] = token._replace(key="that", what="relation")
+    return out
 
 
 def _is_part_of_name(tokens: list[Token], index: int) -> bool:
@@ -80,59 +210,3 @@ def _match(tokens: list[Token], at: int, fresh: bool, tables: Language) -> Phras
         ) and tuple(token.key for token in run) != phrase.instead:
             return phrase
     return None
-
-
-def _drop_requests(tokens: list[Token], tables: Language) -> list[Token]:
-    """Without "could you" before a verb that asks for something."""
-    out: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        size = next(
-            (len(words) for words in tables.requests if tokens[at].start
-             and tuple(t.key for t in tokens[at : at + len(words)]) == words), 0
-        )  # fmt: skip
-        if size and at + size < len(tokens) and tokens[at + size].key in tables.verbs:
-            tokens[at + size] = tokens[at + size]._replace(start=True)
-            at += size
-            continue
-        out.append(tokens[at])
-        at += 1
-    return out
-
-
-def _heads(tokens: list[Token], tables: Language) -> list[Token]:
-    """Imperatives that only ask to be given something become one head; so does "what is the"."""
-    out: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        if not token.start or token.quoted:
-            out.append(token)
-            at += 1
-            continue
-        for head in tables.heads:
-            stop = at + len(head.words)
-            if stop >= len(tokens) or tuple(t.key for t in tokens[at:stop]) != head.words:
-                continue
-            if any(t.after for t in tokens[at:stop]):
-                continue
-            following = tokens[stop]
-            if head.definite and following.key not in tables.definite:
-                continue
-            if not head.definite and following.key in tables.not_after_head:
-                continue
-            out.append(Token("@show", "demand", " ".join(t.text for t in tokens[at:stop]), True, False, ""))
-            at = stop
-            break
-        else:
-            for lead in tables.leads:
-                stop = at + len(lead)
-                if stop < len(tokens) and tuple(t.key for t in tokens[at:stop]) == lead:
-                    if tokens[stop].what == "question":
-                        tokens[stop] = tokens[stop]._replace(start=True)
-                        at = stop
-                        break
-            else:
-                out.append(token)
-                at += 1
-    return out

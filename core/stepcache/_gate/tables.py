@@ -53,7 +53,7 @@ class Language:
     numbers: dict[str, int]
     ordinals: dict[str, int]
     scales: dict[str, int]
-    nouns: frozenset[str]
+    hyphenated: frozenset[str]
     verbs: frozenset[str]
     known: frozenset[str]
     halves: frozenset[str]
@@ -61,6 +61,9 @@ class Language:
     requests: tuple[tuple[str, ...], ...]
     heads: tuple[Head, ...]
     leads: tuple[tuple[str, ...], ...]
+    indirect: tuple[tuple[str, ...], ...]
+    partitives: tuple[tuple[str, ...], ...]
+    ones: frozenset[str]
     definite: frozenset[str]
     not_after_head: frozenset[str]
 
@@ -144,7 +147,7 @@ def language(name: str) -> Language:
         numbers=numbers,
         ordinals={word: int(value) for value, *words in (line.split() for line in parts["ordinals"]) for word in words},
         scales={word: int(value) for value, *words in (line.split() for line in parts["scales"]) for word in words},
-        nouns=frozenset(_words(parts.get("nouns", []))),
+        hyphenated=frozenset(word for word in (*classes, *forms) if "-" in word),
         verbs=frozenset(_words(parts.get("verbs", []))),
         known=known_words() if name == "en" else frozenset(),
         halves=frozenset(_words(parts.get("half", []))),
@@ -152,6 +155,9 @@ def language(name: str) -> Language:
         requests=_runs(parts.get("requests", []), forms),
         heads=_heads(parts.get("heads", []), parts.get("definite heads", []), forms),
         leads=_runs(parts.get("leads", []), forms),
+        indirect=_runs(parts.get("indirect", []), forms),
+        partitives=_runs(parts.get("partitives", []), forms),
+        ones=frozenset(_words(parts.get("ones", []))),
         definite=frozenset(_words(parts.get("definite", []))),
         not_after_head=frozenset(_words(parts.get("not after head", []))),
     )
