@@ -8,9 +8,9 @@ from typing import Final
 
 from stepcache._gate import rules
 from stepcache._gate.docstrings import docstring, loosely_equal
-from stepcache._gate.languages import guess
+from stepcache._gate.languages import guess, plausible
 from stepcache._gate.layout import Layout, lay_out
-from stepcache._gate.parse import Parsed, parse
+from stepcache._gate.parse import Parsed, parse, parse_plainly
 from stepcache._gate.tables import LANGUAGES
 from stepcache._gate.unify import plain, squash
 from stepcache._gate.verdict import Differs, Same, excerpt
@@ -61,7 +61,7 @@ def _compare_docs(cached: str, new: str, functions: tuple[str, ...]) -> Same | D
     name = _language(ours.prose)
     name = name if name in LANGUAGES else "en"
     pinned = ours.examples and theirs.examples
-    found = loosely_equal(_parsed(ours.prose, name), _parsed(theirs.prose, name), pinned, functions)
+    found = loosely_equal(parse_plainly(ours.prose, name), parse_plainly(theirs.prose, name), pinned, functions)
     return _SAME if found is None else found  # a Differs is falsy
 
 
@@ -74,6 +74,10 @@ def _first_difference(ours: tuple[tuple[int, str], ...], theirs: tuple[tuple[int
 
 def _compare_prose(ours: str, theirs: str) -> Same | Differs:
     one, other = _language(ours), _language(theirs)
+    if one == "?" and other in LANGUAGES and plausible(ours, other):
+        one = other
+    elif other == "?" and one in LANGUAGES and plausible(theirs, one):
+        other = one
     if one != other and "?" not in (one, other):
         one = other = one if other == "" else other if one == "" else "differs"
     if one == other == "differs":

@@ -8,7 +8,7 @@ from typing import Final
 
 from stepcache._gate.tables import LANGUAGES, decoys, known_words, language
 
-__all__ = ["Guess", "guess"]
+__all__ = ["Guess", "guess", "plausible"]
 
 # A text is judged by its head; a prompt does not change its language after this many characters often enough to care.
 _HEAD: Final = 6000
@@ -31,20 +31,12 @@ def _votes() -> dict[str, tuple[tuple[str, float], ...]]:
 
 def guess(text: str) -> Guess:
     """The language of a unified text."""
-    head = text[:_HEAD]
-    words = [word.lower() for word in _WORD.findall(_QUOTED.sub(" ", head) if len(head) > 40 else head)]
-    words = words or [word.lower() for word in _WORD.findall(head)]
+    words = _head_words(text)
     if not words:
         return ""
     if sum(not _is_latin(word) for word in words) * 5 > len(words):
         return "?"
-    votes = _votes()
-    totals: dict[str, float] = {}
-    for word in words:
-        for part in (word,) if "'" not in word or word in votes else word.split("'"):
-            if len(part) > 1:  # a single letter is a variable as often as a word
-                for name, weight in votes.get(part, ()):
-                    totals[name] = totals.get(name, 0.0) + weight
+    totals = _totals(words)
     if not totals:
         return "en" if _mostly_english(words) else ""
     ranked = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
@@ -53,6 +45,31 @@ def guess(text: str) -> Guess:
     if best in LANGUAGES and weight > 1.25 * second:
         return best
     return "en" if totals.get("en", 0.0) >= weight and _mostly_english(words) else "?"
+
+
+def plausible(text: str, name: str) -> bool:
+    """Whether a text of uncertain language may well be in this one: no other speaks louder."""
+    words = _head_words(text)
+    totals = _totals(words)
+    return all(map(_is_latin, words)) and totals.get(name, 0.0) >= max(totals.values(), default=0.0)
+
+
+def _head_words(text: str) -> list[str]:
+    head = text[:_HEAD]
+    words = _WORD.findall(_QUOTED.sub(" ", head)) if len(head) > 40 else []
+    return [word.lower() for word in words or _WORD.findall(head)]
+
+
+def _totals(words: list[str]) -> dict[str, float]:
+    """How loudly each language speaks through its common words."""
+    votes = _votes()
+    totals: dict[str, float] = {}
+    for word in words:
+        for part in (word,) if "'" not in word or word in votes else word.split("'"):
+            if len(part) > 1:  # a single letter is a variable as often as a word
+                for name, weight in votes.get(part, ()):
+                    totals[name] = totals.get(name, 0.0) + weight
+    return totals
 
 
 def _is_latin(word: str) -> bool:

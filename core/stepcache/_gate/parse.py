@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from stepcache._gate import numerals
-from stepcache._gate.phrases import rewrite
-from stepcache._gate.spelling import known
+from stepcache._gate.phrases import rewrite, settle
+from stepcache._gate.spelling import known, singular
 from stepcache._gate.tables import Language, language
 from stepcache._gate.token import Token
 from stepcache._gate.tokens import Piece, pieces, quotations
 
-__all__ = ["Parsed", "Token", "parse"]
+__all__ = ["Parsed", "Token", "parse", "parse_plainly"]
 
 _CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "£", "¥": "¥", "₹": "rupee", "₽": "₽", "₿": "bitcoin", "¢": "cent"}
 _FORMAL: Final = frozenset({"sie", "ihr", "ihre", "ihnen", "ihren", "ihrem", "ihrer", "ihres"})  # you, with a capital
@@ -36,13 +38,22 @@ class Parsed:
 
 def parse(text: str, name: str) -> Parsed:
     """The tokens of a unified text; `name` is one of the known languages, or "" for none, which rewrites no word."""
-    letters = [char for char in text[:20000] if char.isalpha()]
-    upper = sum(char.isupper() for char in letters)
-    casing = "upper" if upper == len(letters) and upper > 1 else "mixed" if upper else "lower"
+    return _parse(text, name, rewrite)
+
+
+def parse_plainly(text: str, name: str) -> Parsed:
+    """The tokens in the order in which they stand, requests and questions as they are worded."""
+    return _parse(text, name, settle)
+
+
+def _parse(text: str, name: str, arrange: Callable[[list[Token], Language], list[Token]]) -> Parsed:
+    casing = "upper" if text.isupper() and len(text) > 1 else "lower" if text == text.lower() else "mixed"
     text = _unwrap(text.strip())
+    if name == "en":
+        text = _APART.sub(r"\1", text)
     cut = pieces(text)
     if name:
-        tokens = rewrite(_Reader(cut, language(name), casing).read(), language(name))
+        tokens = arrange(_Reader(cut, language(name), casing).read(), language(name))
     else:
         tokens = [_literal(piece) for piece in cut]
     return Parsed(
@@ -53,6 +64,10 @@ def parse(text: str, name: str) -> Parsed:
         quotes=tuple(" ".join(text[start:stop].split()) for start, stop in quotations(text)),
         casing=casing,
     )
+
+
+# A tokeniser's "what 's" and "do n't".
+_APART: Final = re.compile(r"(?<=\w) ('(?:s|re|ve|m|ll|d)|n't)\b")
 
 
 def _unwrap(text: str) -> str:
@@ -243,11 +258,21 @@ class _Reader:
         if word in tables.units and not piece.quoted:
             self._emit(tables.units[word], "unit", piece)
             return at + 1
+        if tables.name == "en":
+            word = self._without_possessive(word, piece)
         key = tables.forms.get(word, word)
         if tables.name == "de" and word in _FORMAL and piece.text[0].isupper() and self.casing == "mixed":
             key = word if piece.start else piece.text.capitalize()
         self._emit(key, self._what(piece, word, key), piece)
         return at + 1
+
+    def _without_possessive(self, word: str, piece: Piece) -> str:
+        """cat's and cats' as cat, and the noun after "all" as the one after "every"."""
+        if word.endswith("'s") and word not in self.tables.phrases:
+            return word[:-2]
+        possessive = piece.after.startswith("'") and word.endswith("s")
+        general = bool(self.out) and self.out[-1].key == "every" and not self.out[-1].after
+        return singular(word) if possessive or general else word
 
     def _run(self, at: int) -> list[str]:
         """The unquoted words from `at` on that no punctuation parts."""

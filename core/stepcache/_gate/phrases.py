@@ -7,7 +7,7 @@ from typing import Final
 from stepcache._gate.tables import Language, Phrase
 from stepcache._gate.token import Token
 
-__all__ = ["rewrite"]
+__all__ = ["rewrite", "settle"]
 
 _FRONTED: Final = 12  # words that may stand before a question
 _HELP: Final = frozenset({"help", "hilf", "ayuda", "aide"})
@@ -16,19 +16,32 @@ _PASSES: Final = 3  # contractions make phrases, phrases make frames
 
 
 def rewrite(tokens: list[Token], tables: Language) -> list[Token]:
-    """The tokens with every known phrase in its canonical form, politeness and silent words dropped."""
+    """The tokens with phrases in one form, frames of requests and questions set aside, silent words dropped."""
+    out: list[Token] = []
+    for clause in _clauses(_settle(tokens, tables)):
+        out += _frame(_front(clause, tables), tables)
+    return _audible(out, tables)
+
+
+def settle(tokens: list[Token], tables: Language) -> list[Token]:
+    """The tokens with phrases in one form and silent words dropped; the order and the frames stay."""
+    return _audible(_settle(tokens, tables), tables)
+
+
+def _settle(tokens: list[Token], tables: Language) -> list[Token]:
     for _ in range(_PASSES):
         changed = _replace_phrases(tokens, tables)
         if changed == tokens:
             break
         tokens = changed
-    out: list[Token] = []
-    for clause in _clauses(tokens):
-        out += _frame(_front(clause, tables), tables)
+    return tokens
+
+
+def _audible(tokens: list[Token], tables: Language) -> list[Token]:
     return [
         token
-        for index, token in enumerate(out)
-        if token.quoted or token.key not in tables.silent or _is_part_of_name(out, index)
+        for index, token in enumerate(tokens)
+        if token.quoted or token.key not in tables.silent or _is_part_of_name(tokens, index)
     ]
 
 

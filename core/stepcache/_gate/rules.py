@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stepcache._gate.parse import Parsed, Token
+from stepcache._gate.spelling import slip
 from stepcache._gate.tables import capitals, opposites
 from stepcache._gate.verdict import Differs, excerpt
 
@@ -24,12 +25,35 @@ class Pair:
     only_new: tuple[Token, ...]
 
 
+_SLIPS: Final = 4  # more slips than this are no slips
 Rule = Callable[[Pair], Differs | None]
 
 
 def pair(cached: Parsed, new: Parsed) -> Pair:
-    """Line the tokens up as multisets: what is left on either side has to be explained."""
-    return Pair(cached, new, _surplus(cached, new), _surplus(new, cached))
+    """Line the tokens up as multisets: what is left on either side has to be explained.
+
+    A slip of the pen on one side ("recieve") takes the key of the word it stands for.
+    """
+    only_cached, only_new = _surplus(cached, new), _surplus(new, cached)
+    if cached.language == "en" and 0 < len(only_cached) <= _SLIPS and 0 < len(only_new) <= _SLIPS:
+        mended = _mend(cached, only_cached, only_new)
+        if mended is not None:
+            return Pair(mended, new, _surplus(mended, new), _surplus(new, mended))
+    return Pair(cached, new, only_cached, only_new)
+
+
+def _mend(cached: Parsed, only_cached: tuple[Token, ...], only_new: tuple[Token, ...]) -> Parsed | None:
+    """The cached text with each slip (or each word of which the new text holds a slip) under the new text's key."""
+    instead: dict[str, str] = {}
+    for ours in only_cached:
+        for theirs in only_new:
+            plain = ours.text.isalpha() and theirs.text.isalpha() and not (ours.quoted or theirs.quoted)
+            if plain and "name" not in (ours.what, theirs.what) and slip(ours.text.lower(), theirs.text.lower()):
+                instead.setdefault(ours.key, theirs.key)
+    if not instead:
+        return None
+    tokens = tuple(token._replace(key=instead.get(token.key, token.key)) for token in cached.tokens)
+    return replace(cached, tokens=tokens, keys=tuple(token.key for token in tokens))
 
 
 def _surplus(one: Parsed, other: Parsed) -> tuple[Token, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from stepcache._gate.tables import known_words, language
 
-__all__ = ["distance", "inflection_of", "known", "slip", "stems"]
+__all__ = ["distance", "inflection_of", "known", "singular", "slip", "stems"]
 
 _ENDINGS: Final = (
     ("ies", "y"), ("es", ""), ("s", ""), ("ied", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
@@ -66,6 +66,16 @@ def known(word: str) -> bool:
     if len(word) <= 2:
         return word in _SHORT
     return any(stem in known_words() or stem in _function_words() for stem in stems(word))
+
+
+def singular(word: str) -> str:
+    """The singular of a regular English plural, where that is a known word; else the word."""
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
+        if word.endswith(ending) and not word.endswith("ss"):
+            stem = word[: len(word) - len(ending)] + instead
+            if len(stem) > 2 and stem in known_words():
+                return stem
+    return word
 
 
 def inflection_of(one: str, other: str) -> bool:

@@ -136,7 +136,10 @@ def language(name: str) -> Language:
     classes |= dict.fromkeys(months, "calendar")
     return Language(
         name=name,
-        common=frozenset(_words(parts["common"])) | frozenset(_words(parts["silent"])),  # tells the language
+        common=frozenset(_words(parts["common"] + parts["silent"] + parts["verbs"] + parts["question"]))
+        | frozenset(numbers)
+        | frozenset(months)
+        | frozenset(form for form in forms if "_" not in form),
         silent=frozenset(_words(parts["silent"])),
         forms=forms,
         phrases=_phrases(parts["polite"], parts["same"], forms),
