@@ -45,12 +45,13 @@ class Breaker:
 
     def allow(self) -> bool:
         """Whether a call may be made now. While open, one caller at a time is let through once the pause is over."""
-        if self._open_until is None:
+        if self.closed:
             return True
         with self._lock:
-            if self._open_until is None:
+            until = self._open_until
+            if until is None:
                 return True
-            if self._probing or self._clock() < self._open_until:
+            if self._probing or self._clock() < until:
                 return False
             self._probing = True
             return True

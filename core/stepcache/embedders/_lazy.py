@@ -21,7 +21,7 @@ class Lazy(Generic[_Model]):
     def __init__(self, load: Callable[[], _Model], clock: Callable[[], float] = time.monotonic) -> None:
         self._load = load
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._model: _Model | None = None
         self._failure: tuple[float, str] | None = None
 
@@ -34,8 +34,8 @@ class Lazy(Generic[_Model]):
         if self._model is not None:
             return self._model
         with self._lock:
-            if self._model is not None:
-                return self._model
+            if self.loaded:
+                return self.get()
             if self._failure is not None and self._clock() - self._failure[0] < _RETRY_SECONDS:
                 raise EmbeddingError(self._failure[1])
             try:

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 
-__all__ = ["PROBE", "mean_direction", "space_name"]
+__all__ = ["PROBE", "first_axis", "mean_direction", "space_name"]
 
 PROBE = "The quick cache keeps seven verified steps for a careful reader."
 _COMPONENTS = 32
@@ -31,3 +31,8 @@ def mean_direction(vectors: Sequence[Sequence[float]]) -> tuple[float, ...]:
     sums = [math.fsum(column) for column in zip(*vectors, strict=True)]
     length = math.sqrt(math.fsum(value * value for value in sums))
     return tuple(value / length for value in sums) if length > 0 else tuple(0.0 for _ in sums)
+
+
+def first_axis(dimension: int) -> tuple[float, ...]:
+    """What stands for an empty text: a direction, as every vector must have one, that no sentence comes near."""
+    return (1.0, *(0.0 for _ in range(dimension - 1)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stepcache.embedders._lazy import Lazy
-from stepcache.embedders._space import PROBE, mean_direction, space_name
+from stepcache.embedders._space import PROBE, first_axis, mean_direction, space_name
 from stepcache.embedders._windows import readable, windows
 from stepcache.errors import ConfigurationError, EmbeddingError
 
@@ -31,18 +31,18 @@ def installed_model_folder(model: str) -> str | None:
     return str(module.get_model_path())
 
 
-@contextmanager
+@contextlib.contextmanager
 def _no_progress_bar() -> Iterator[None]:
     """Keep the loading of weights off the terminal of whoever asked a question."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 class SentenceTransformerEmbedder:
@@ -53,12 +53,12 @@ class SentenceTransformerEmbedder:
     device: as torch names it.
 
     Nothing is imported or loaded before the first `embed`, `embed_many`, `fingerprint` or `warm_up`. A text longer
-    than the model reads is embedded as the mean of its head and its tail; an empty one as zeros, which have no
-    direction and match nothing. Raises `EmbeddingError` when the model can't be loaded or fails.
+    than the model reads is embedded as the mean of its head and its tail; an empty one as the first axis, which is
+    far from everything else. Raises `EmbeddingError` when the model can't be loaded or fails.
     """
 
     def __init__(self, model: str = "all-MiniLM-L6-v2", device: str = "cpu", batch_size: int = 32) -> None:
-        if not isinstance(model, str) or not model:
+        if not model or type(model) is not str:
             raise ConfigurationError(
                 f'model takes a name or a folder, such as model="all-MiniLM-L6-v2", not {model!r}')
         if type(batch_size) is not int or batch_size < 1:
@@ -95,17 +95,19 @@ class SentenceTransformerEmbedder:
             parts.extend(cut)
         vectors = self._encode(model, parts)
         return [
-            mean_direction(vectors[start:stop]) if stop > start else (0.0,) * self._dimension(model)
+            mean_direction(vectors[start:stop]) if stop > start else first_axis(self._dimension(model))
             for start, stop in spans
         ]
+
+    def load(self) -> None:
+        """Load the model now, if it isn't."""
+        self._lazy.get()
 
     def warm_up(self) -> None:
         """Load the model in the background, so that the first request does not wait for it."""
         def load() -> None:
-            try:
+            with contextlib.suppress(EmbeddingError):  # the first request meets the same error and reports it
                 self.embed(PROBE)
-            except EmbeddingError:
-                pass  # the first request meets the same error and reports it
 
         threading.Thread(target=load, name="stepcache-warm-up", daemon=True).start()
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
+import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -20,6 +23,7 @@ __all__ = ["Chroma", "client_for_folder", "client_for_url", "parse_url"]
 _Answer = TypeVar("_Answer")
 _PAGE = 1000
 _GET_AT_ONCE = 500
+_BROKEN_CONNECTION = frozenset({"ConnectError", "ReadError", "WriteError", "RemoteProtocolError", "CloseError"})
 
 
 def _chromadb() -> Any:
@@ -58,6 +62,7 @@ def client_for_url(url: str, headers: Mapping[str, str] | None, timeout: float) 
     """A Chroma client of a server."""
     chromadb = _chromadb()
     host, port, tls = parse_url(url)
+    socket.create_connection((host, port), timeout=1.0).close()  # Chroma itself would wait for minutes
     client = chromadb.HttpClient(
         host=host, port=port, ssl=tls, headers=dict(headers or {}),
         settings=chromadb.Settings(anonymized_telemetry=False))
@@ -70,18 +75,28 @@ def client_for_url(url: str, headers: Mapping[str, str] | None, timeout: float) 
 class Chroma:
     """The calls we make, on collections by name. Raises `StoreError`; a collection that is gone reads as empty."""
 
-    def __init__(self, client: Any, breaker: Breaker) -> None:
+    def __init__(
+        self,
+        client: Any,
+        breaker: Breaker,
+        may_probe: Callable[[], bool] = lambda: True,
+        retries: int = 0,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
         self.client = client
         self.breaker = breaker
+        self._may_probe = may_probe  # a caller should not wait for a dead server; the writer's thread may
+        self._retries = retries
+        self._pause = pause
         self._collections: dict[str, Any] = {}
         self._at_once = 5000
 
     def guarded(self, call: Callable[[], _Answer], missing: _Answer) -> _Answer:
-        """Make one call. An open breaker refuses at once."""
-        if not self.breaker.allow():
+        """Make one call. An open breaker refuses at once; a lost connection is tried again, with jitter."""
+        if not (self.breaker.closed or (self._may_probe() and self.breaker.allow())):
             raise StoreError("Chroma is not answering; it will be asked again shortly")
         try:
-            answer = call()
+            answer = self._tried(call)
         except Exception as problem:  # Chroma raises its own, httpx's, sqlite's and plain ValueErrors
             name = type(problem).__name__
             if name == "NotFoundError":
@@ -98,6 +113,16 @@ class Chroma:
             raise
         self.breaker.success()
         return answer
+
+    def _tried(self, call: Callable[[], _Answer]) -> _Answer:
+        for attempt in range(self._retries):
+            try:
+                return call()
+            except Exception as problem:  # every call is idempotent; only a broken connection is worth another try
+                if type(problem).__name__ not in _BROKEN_CONNECTION:
+                    raise
+                self._pause((attempt + 1) * random.uniform(0.01, 0.05))
+        return call()
 
     def names(self) -> list[tuple[str, Any, str]]:
         """Name, metadata and distance of every collection."""
@@ -127,6 +152,14 @@ class Chroma:
 
     def count(self, name: str) -> int:
         return self.guarded(lambda: int(self._collection(name).count()), 0)
+
+    def dimension(self, name: str) -> int:
+        """Of the vectors in a collection; 0 if it holds none."""
+        def call() -> int:
+            found = self._collection(name).get(limit=1, include=["embeddings"])["embeddings"]
+            return 0 if found is None or not len(found) else len(found[0])
+
+        return self.guarded(call, 0)
 
     def upsert(
         self, name: str, ids: Sequence[str], vectors: Sequence[Any], metadatas: Sequence[Mapping[str, Any]]
@@ -172,15 +205,17 @@ class Chroma:
 
     def pages(self, name: str, start: int = 0, vectors: bool = False) -> Iterator[dict[str, tuple[Any, Any]]]:
         """All records from the `start`-th on, a page at a time, in the order in which they came."""
-        while True:
-            at = start
-            page = self.guarded(
-                lambda: _rows(self._collection(name).get(limit=_PAGE, offset=at, include=_include(vectors))), {})
-            if page:
-                yield page
+        while page := self._page(name, start, vectors):
+            yield page
             if len(page) < _PAGE:
                 return
             start += _PAGE
+
+    def _page(self, name: str, start: int, vectors: bool) -> dict[str, tuple[Any, Any]]:
+        def call() -> dict[str, tuple[Any, Any]]:
+            return _rows(self._collection(name).get(limit=_PAGE, offset=start, include=_include(vectors)))
+
+        return self.guarded(call, {})
 
     def nearest(
         self, name: str, vector: Sequence[float], limit: int, ids: Sequence[str] | None = None

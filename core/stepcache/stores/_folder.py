@@ -9,13 +9,15 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from stepcache.errors import StoreError
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # not on Windows; there the folder is taken to be ours alone
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 __all__ = ["Folder"]
 
@@ -67,15 +69,18 @@ class Folder:
             return None
         return found.st_dev, found.st_ino
 
-    def acquire(self) -> bool:
-        """Become the writer, unless another process (or another opener in this one) is. Raises OSError."""
+    def acquire(self, shared: bool = False) -> bool:
+        """Become the writer, unless another process (or another opener in this one) is. Raises OSError.
+
+        `shared` is for readers: there may be several, and no writer meanwhile.
+        """
         if self._lock is not None:
             return True
         if fcntl is None:
             return True
         handle = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:
             os.close(handle)
             return False
@@ -130,11 +135,11 @@ class Folder:
         while (place := self.path / f"{SET_ASIDE}-{number}").exists():
             number += 1
         place.mkdir(mode=0o700)
-        for found in self._chromas():
+        for found in self.chromas():
             found.rename(place / found.name)
         return place
 
-    def _chromas(self) -> list[Path]:
+    def chromas(self) -> list[Path]:
         """What Chroma made here: its database files and a folder per index. Nothing else is ours to touch."""
         with contextlib.suppress(OSError):
             return [
@@ -145,7 +150,7 @@ class Folder:
 
     def secure(self) -> None:
         """Files 0600, folders 0700: what a cache holds is its owner's business."""
-        for found in self._chromas():
+        for found in self.chromas():
             _limit(found, 0o700 if found.is_dir() else 0o600)
 
     def size(self) -> int:

@@ -28,6 +28,14 @@ class Limits:
             if value is not None and not (type(value) is int and value >= 1):
                 raise ConfigurationError(f"{name} takes a whole number >= 1 or None, not {value!r}")
 
+    def and_also(self, other: Limits) -> Limits:
+        """The stricter of both bounds."""
+        def least(a: int | None, b: int | None) -> int | None:
+            return min((value for value in (a, b) if value is not None), default=None)
+
+        return replace(self, max_entries=least(self.max_entries, other.max_entries),
+                       max_bytes=least(self.max_bytes, other.max_bytes))
+
     def excess(self, indexes: Mapping[str, Index]) -> list[tuple[str, str]]:
         """Namespace and key of what has to go, least recently used first.
 

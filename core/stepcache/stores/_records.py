@@ -23,14 +23,18 @@ __all__ = [
     "OURS",
     "Packed",
     "Shelf",
+    "block_id",
     "block_record",
     "collection_name",
+    "disk_size",
     "pack",
     "placeholder_vector",
     "read_block",
+    "read_name",
     "record_id",
     "shelf_of",
     "unpack",
+    "write_name",
 ]
 
 OURS = "stepcache"  # every collection of ours is named so, others in the same Chroma are left alone
@@ -51,17 +55,17 @@ class Shelf:
         """What the collection says about itself."""
         return {
             "stepcache": CODEC_VERSION,
-            "namespace": _written(self.namespace),
-            "fingerprint": _written(self.fingerprint),
+            "namespace": write_name(self.namespace),
+            "fingerprint": write_name(self.fingerprint),
         }
 
 
-def _written(name: str) -> str:
+def write_name(name: str) -> str:
     """A name as ASCII text that reads back exactly, also where UTF-8 can't hold it (lone surrogates)."""
     return base64.b64encode(name.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
-def _read(text: str) -> str:
+def read_name(text: str) -> str:
     return base64.b64decode(text, validate=True).decode("utf-8", "surrogatepass")
 
 
@@ -77,7 +81,7 @@ def shelf_of(name: str, metadata: Mapping[str, Any] | None) -> tuple[Shelf, int]
     if metadata is None or metadata.get("stepcache") != CODEC_VERSION:
         return None
     try:
-        shelf = Shelf(_read(metadata["namespace"]), _read(metadata["fingerprint"]))
+        shelf = Shelf(read_name(metadata["namespace"]), read_name(metadata["fingerprint"]))
         base = collection_name(shelf)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return None
@@ -133,7 +137,12 @@ def _pack(
     metadata["r"] = f"{form}{len(pieces)}:{signature}"
     if sketch:
         metadata["s"] = sketch
-    return Packed(id_, metadata, len(pieces), len(data) + 4 * len(vector or ()))
+    return Packed(id_, metadata, len(pieces), disk_size(len(data), len(vector or ())))
+
+
+def disk_size(text: int, dimensions: int) -> int:
+    """Bytes an entry takes on disk, about: text lies in a table and an index, a vector in Chroma's graph."""
+    return 700 + 2 * text + (5 * dimensions if dimensions else 0)
 
 
 def _cut(text: str, data: bytes) -> list[str]:
@@ -156,7 +165,7 @@ def unpack(
     signing_key: bytes | None,
     vector: Any = None,
 ) -> tuple[Entry, int, int] | None:
-    """Entry, parts and size of a record; None for anything damaged, foreign, or not signed with the key.
+    """Entry, parts and bytes of text of a record; None for anything damaged, foreign, or not signed with the key.
 
     `vector`, where it was read too, is compared with the signed sketch of it.
     """
@@ -196,7 +205,7 @@ def _text_of(
             return None
         if vector is not None and not _like(sketch, vector):
             return None
-    size = len(text) + (0 if vector is None else 4 * len(vector))
+    size = len(text)
     if head[0] == "j":
         return text, parts, size
     try:
@@ -224,10 +233,15 @@ def _like(sketch: str, vector: Any) -> bool:
     return all(abs((mark - 128) / 127 - float(value)) < 0.006 for mark, value in zip(marks, vector, strict=True))
 
 
+def block_id(key: str, other: str) -> str:
+    return "b" + digest(key, other)
+
+
 def block_record(namespace: str, key: str, other: str, signing_key: bytes | None) -> Packed:
     """The record that keeps `key` from ever matching the request `other` again."""
-    id_ = "b" + digest(key, other)
-    return _pack(id_, namespace, json.dumps({"v": CODEC_VERSION, "block": [_written(key), _written(other)]}), None, signing_key)
+    id_ = block_id(key, other)
+    text = json.dumps({"v": CODEC_VERSION, "block": [write_name(key), write_name(other)]})
+    return _pack(id_, namespace, text, None, signing_key)
 
 
 def read_block(id_: str, metadata: Any, namespace: str, signing_key: bytes | None) -> tuple[str, str] | None:
@@ -237,7 +251,7 @@ def read_block(id_: str, metadata: Any, namespace: str, signing_key: bytes | Non
         return None
     try:
         first, second = json.loads(found[0])["block"]
-        key, other = _read(first), _read(second)
+        key, other = read_name(first), read_name(second)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return (key, other) if id_ == "b" + digest(key, other) else None
+    return (key, other) if id_ == block_id(key, other) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 
 from stepcache._data import Entry
@@ -22,16 +23,17 @@ class Tier:
         self._most_entries = entries
         self._most_chars = chars
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Id, tuple[Entry, int]] = OrderedDict()
+        self._kept: OrderedDict[Id, tuple[Entry, int, float]] = OrderedDict()
         self._chars = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, id_: Id) -> Entry | None:
+    def get(self, id_: Id, not_older: float | None = None) -> Entry | None:
+        """The entry, unless it was put here longer ago than `not_older` seconds."""
         with self._lock:
             found = self._kept.get(id_)
-            if found is None:
+            if found is None or (not_older is not None and time.monotonic() - found[2] > not_older):
                 return None
             self._kept.move_to_end(id_)
             return found[0]
@@ -40,7 +42,7 @@ class Tier:
         chars = 500 + len(entry.request.prompt) + 2 * sum(len(step.text) for step in entry.steps)
         with self._lock:
             self._remove(id_)
-            self._kept[id_] = entry, chars
+            self._kept[id_] = entry, chars, time.monotonic()
             self._chars += chars
             while len(self._kept) > self._most_entries or self._chars > self._most_chars:
                 self._remove(next(iter(self._kept)))

@@ -40,6 +40,7 @@ class Change:
     packed: Packed | None = None
     entry: Entry | None = None
     vector: array[float] | None = None
+    blocked: tuple[str, str] | None = None
     old_parts: int = 0
     stale: set[Shelf] = field(default_factory=set)
 
@@ -98,11 +99,12 @@ class WriteBehind:
         with self._wake:
             return list({**self._writing, **self._queue}.values())
 
-    def put(self, change: Change) -> bool:
+    def put(self, change: Change, room_or_not: bool = False) -> bool:
         """Queue a change. A full queue refuses new records (never removals), counts them, and says so once."""
         with self._wake:
             earlier = self._queue.get(change.id)
-            if earlier is None and change.packed is not None and len(self._queue) >= self._capacity:
+            full = len(self._queue) >= self._capacity and not room_or_not
+            if earlier is None and change.packed is not None and full:
                 self.dropped += 1
                 if not self._warned:
                     self._warned = True
@@ -115,6 +117,10 @@ class WriteBehind:
             self._start()
             self._wake.notify_all()
             return True
+
+    def in_thread(self) -> bool:
+        """Whether the caller is the writer's own thread."""
+        return threading.current_thread() is self._thread
 
     def start(self) -> None:
         """Have the thread running, for its ticks."""
@@ -189,6 +195,7 @@ class WriteBehind:
         return True
 
     def _run(self) -> None:
+        ticked = 0.0
         while True:
             with self._wake:
                 if self._pause:
@@ -205,7 +212,9 @@ class WriteBehind:
                     if self._claims:
                         time.sleep(0.002)  # locks are not fair: let those in who wait for a pause
                 self._pause, self.problem = 0.0, None
-                self._tick()
+                if time.monotonic() - ticked >= self._interval:
+                    ticked = time.monotonic()
+                    self._tick()
             except Exception as problem:  # the thread must live: the next round may succeed
                 if self.problem is None:
                     logger.warning("The store could not write and will try again: %s", problem)

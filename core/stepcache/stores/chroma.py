@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepcache._breaker import Breaker
 from stepcache._data import Entry, Match
 from stepcache.errors import ConfigurationError, StoreError
-from stepcache.stores._chroma_client import client_for_folder, client_for_url, parse_url
+from stepcache.stores._chroma_client import parse_url
 from stepcache.stores._chroma_engine import Engine
+from stepcache.stores._engines import leave, leave_soon, share
 from stepcache.stores._folder import Folder
 from stepcache.stores._limits import Limits, with_default_ttl
+from stepcache.stores._site import ClientSite, FolderSite, Role, ServerSite, Site
 
 __all__ = ["ChromaStore"]
 
@@ -34,7 +37,7 @@ class ChromaStore:
 
     def __init__(
         self,
-        path: str | None = None,
+        path: str | os.PathLike[str] | None = None,
         url: str | None = None,
         headers: Mapping[str, str] | None = None,
         client: Any = None,
@@ -49,7 +52,7 @@ class ChromaStore:
             raise ConfigurationError(
                 'ChromaStore takes one of path="./cache", url="http://localhost:8000" or client=a Chroma client')
         self._limits = Limits(default_ttl=default_ttl, max_entries=max_entries, max_bytes=max_bytes)
-        self._path = None if path is None else str(path)
+        self._path = None if path is None else os.fspath(path)
         if self._path is not None and (not self._path or "\x00" in self._path):
             raise ConfigurationError(f'path takes a folder such as path="./cache", not {path!r}')
         if url is not None:
@@ -61,11 +64,12 @@ class ChromaStore:
         self._read_only = bool(read_only)
         if isinstance(signing_key, str):
             signing_key = signing_key.encode("utf-8", "surrogatepass")
-        if signing_key is not None and not (isinstance(signing_key, bytes) and signing_key):
+        if signing_key is not None and (type(signing_key) is not bytes or not signing_key):
             raise ConfigurationError("signing_key takes bytes or text, not empty")
         self._signing_key = signing_key
         self._lock = threading.Lock()
         self._engine: Engine | None = None
+        self._leave: Any = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -82,20 +86,19 @@ class ChromaStore:
             if self._closed:
                 raise StoreError("the store is closed")
             if self._engine is None:
-                self._engine = Engine(self._connect, self._limits, self._signing_key, Breaker())
+                site = self._site()
+                self._engine = share(site, self._limits, self._signing_key, 1 if site.role is Role.SHARED else 2)
+                # A store that is dropped without being closed must not keep the folder.
+                self._leave = weakref.finalize(self, leave_soon, self._engine)
+                self._leave.atexit = False
             return self._engine
 
-    def _connect(self) -> Any:
-        if self._client is not None:
-            return self._client
+    def _site(self) -> Site:
+        if self._path is not None:
+            return FolderSite(self._path, self._read_only)
         if self._url is not None:
-            return client_for_url(self._url, self._headers, _SERVER_TIMEOUT)
-        folder = Folder(self._path or "")
-        folder.prepare()
-        with folder.opening():
-            client = client_for_folder(str(folder.path))
-        folder.secure()
-        return client
+            return ServerSite(self._url, self._headers, _SERVER_TIMEOUT)
+        return ClientSite(self._client)
 
     def get(self, namespace: str, key: str) -> Entry | None:
         return self._open().get(namespace, key)
@@ -140,7 +143,8 @@ class ChromaStore:
         return self._open().scan(namespace)
 
     def namespaces(self) -> tuple[str, ...]:
-        return self._open().namespaces()
+        engine = self._open()
+        return tuple(name for name in engine.names() if engine.count(name))
 
     def count(self, namespace: str | None = None) -> int:
         return self._open().count(namespace)
@@ -171,4 +175,6 @@ class ChromaStore:
             self._closed = True
             engine, self._engine = self._engine, None
         if engine is not None:
-            engine.close()
+            if self._leave is not None:
+                self._leave.detach()
+            leave(engine)

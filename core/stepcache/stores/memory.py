@@ -45,6 +45,8 @@ class MemoryStore:
         namespace go, so that a busy tenant never pushes out a small one's.
     """
 
+    blocking = False  # no call waits for a disk or a network
+
     def __init__(
         self, default_ttl: float | None = None, max_entries: int | None = None, max_bytes: int | None = None
     ) -> None:

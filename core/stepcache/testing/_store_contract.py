@@ -54,11 +54,13 @@ class StoreContract:
         assert store.by_template("default", "t", 3) == ()
         assert store.search("default", "p", _SPACE, _EAST, 5) == ()
         assert not store.has_vectors("default", "p", _SPACE)
-        assert store.count() == 0 and store.count("default") == 0
+        assert store.count() == 0
+        assert store.count("default") == 0
         assert store.namespaces() == ()
         assert list(store.scan()) == []
         assert store.delete("default", ["0" * 64]) == 0
-        assert store.clear() == 0 and store.clear("default") == 0
+        assert store.clear() == 0
+        assert store.clear("default") == 0
         assert store.blocked("default", "k") == frozenset()
 
     def test_what_was_put_is_readable_at_once_and_equal(self, store: Store) -> None:
@@ -83,16 +85,19 @@ class StoreContract:
         store.put(entry, _EAST)
         got = store.get("default", entry.key)
         assert got == entry
-        assert got is not None and repr(got.payload) == repr(entry.payload)
+        assert got is not None
+        assert repr(got.payload) == repr(entry.payload)
         store.flush()
         assert store.get("default", entry.key) == entry
 
     def test_falsy_payloads_come_back_as_they_were(self, store: Store) -> None:
-        for number, payload in enumerate([None, False, 0, 0.0, "", [], {}]):
+        payloads: list[Any] = [None, False, 0, 0.0, "", [], {}]
+        for number, payload in enumerate(payloads):
             entry = an_entry(f"prompt {number}", payload=payload)
             store.put(entry, None)
             got = store.get("default", entry.key)
-            assert got is not None and repr(got.payload) == repr(payload)
+            assert got is not None
+            assert repr(got.payload) == repr(payload)
 
     def test_a_caller_may_change_what_it_put_or_got(self, store: Store) -> None:
         payload: dict[str, Any] = {"list": [1]}
@@ -100,11 +105,13 @@ class StoreContract:
         store.put(entry, _EAST)
         payload["list"].append(2)
         first = store.get("default", entry.key)
-        assert first is not None and first.payload == {"list": [1]}
+        assert first is not None
+        assert first.payload == {"list": [1]}
         first.payload["list"].append(3)
         again = store.get("default", entry.key)
         found = store.search("default", entry.partition, _SPACE, _EAST, 1)
-        assert again is not None and again.payload == {"list": [1]}
+        assert again is not None
+        assert again.payload == {"list": [1]}
         assert found[0].entry.payload == {"list": [1]}
 
     def test_context_and_spec_of_a_request_are_not_kept(self, store: Store) -> None:
@@ -112,7 +119,9 @@ class StoreContract:
         entry = an_entry(key=request.key, request=request, partition=request.partition)
         store.put(entry, None)
         got = store.get("default", request.key)
-        assert got is not None and got.request.context == "" and got.partition == request.partition
+        assert got is not None
+        assert got.request.context == ""
+        assert got.partition == request.partition
 
     def test_putting_a_key_again_replaces_it(self, store: Store) -> None:
         store.put(an_entry(reply="one", template="t"), _EAST)
@@ -124,10 +133,14 @@ class StoreContract:
         assert store.by_template("default", "t", 5) == ()
         assert store.by_template("default", "u", 5) == (newer,)
         (match,) = store.search("default", newer.partition, _SPACE, _NORTH, 5)
-        assert match.entry == newer and match.similarity is not None and match.similarity > 0.999
+        assert match.entry == newer
+        assert match.similarity is not None
+        assert match.similarity > 0.999
         store.flush()
         (match,) = store.search("default", newer.partition, _SPACE, _NORTH, 5)
-        assert match.entry == newer and match.similarity is not None and match.similarity > 0.999
+        assert match.entry == newer
+        assert match.similarity is not None
+        assert match.similarity > 0.999
 
     def test_namespaces_are_walls(self, store: Store) -> None:
         names = ["", "a", "a/b", "b", "A", "a b", "日本", "x" * 600, "a\x00", "\ud800", "..", "default"]
@@ -184,8 +197,10 @@ class StoreContract:
             found = store.search("default", here.partition, _SPACE, _EAST, 5)
             assert [match.entry for match in found] == [here, far]
             similarities = [match.similarity for match in found]
-            assert similarities[0] is not None and abs(similarities[0] - 0.995037) < 1e-4
-            assert similarities[1] is not None and abs(similarities[1] + 1.0) < 1e-4
+            assert similarities[0] is not None
+            assert abs(similarities[0] - 0.995037) < 1e-4
+            assert similarities[1] is not None
+            assert abs(similarities[1] + 1.0) < 1e-4
             assert [m.exact for m in found] == [False, False]
             assert len(store.search("default", here.partition, _SPACE, _EAST, 1)) == 1
             assert store.search("default", here.partition, "space-3", _EAST, 5) == ()
@@ -223,14 +238,16 @@ class StoreContract:
             if flushed:
                 store.flush()
             for key in gone:
-                assert store.get("default", key) is None and store.peek("default", key) is None
+                assert store.get("default", key) is None
+                assert store.peek("default", key) is None
             assert [e.key for e in store.by_template("default", "t", 9)] == [entries[n].key for n in (3, 2, 0)]
             found = store.search("default", entries[0].partition, _SPACE, _EAST, 9)
             assert [m.entry.key for m in found] == [entries[n].key for n in (0, 2, 3)]
             assert store.count() == 3
         assert store.delete("default", iter([e.key for e in entries])) == 3
         assert not store.has_vectors("default", entries[0].partition, _SPACE)
-        assert store.count() == 0 and store.namespaces() == ()
+        assert store.count() == 0
+        assert store.namespaces() == ()
 
     def test_more_neighbours_than_there_are(self, store: Store) -> None:
         entries = [an_entry(f"p{n}") for n in range(3)]
@@ -283,7 +300,8 @@ class StoreContract:
         for entry, _ in store.scan():
             store.delete("default", [entry.key])
             seen += 1
-        assert seen == 10 and store.count() == 0
+        assert seen == 10
+        assert store.count() == 0
 
     def test_upkeep_keeps_what_is_there(self, store: Store) -> None:
         kept, gone = an_entry("kept", template="t"), an_entry("gone", template="t")
