@@ -12,13 +12,13 @@ from langchain_stepcache._conversation import Conversation, conversation_of
 from langchain_stepcache._demand import Demand
 from langchain_stepcache._identity import Identity, warn_once
 from langchain_stepcache._stable import Unstable, canonical_json
-from stepcache import CacheControl, Request, StepCache
+from stepcache import CacheControl, Request
 from stepcache._control import with_control
 from stepcache.errors import ConfigurationError
-from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import json_schema, plain_text
+from stepcache.tasks.free_tools import free_tool_calls
 
-__all__ = ["CONTROL", "Asked", "address_of", "chat_request", "control_of", "text_request"]
+__all__ = ["CONTROL", "Asked", "chat_request", "control_of", "text_request"]
 
 CONTROL = "stepcache"  # the call option that carries a CacheControl
 
@@ -40,16 +40,6 @@ def control_of(value: Any) -> CacheControl:
     return value
 
 
-def address_of(cache: Any) -> Any:
-    """What a pickled wrapper keeps of its cache: the folder, or ":memory:"; another store is kept as it is."""
-    if not isinstance(cache, StepCache):
-        return cache
-    if isinstance(cache.store, MemoryStore):
-        return ":memory:"
-    path = getattr(cache.store, "path", None)
-    return cache if path is None else str(path)
-
-
 def chat_request(
     messages: Sequence[BaseMessage | Mapping[str, Any]],
     identity: Identity,
@@ -64,26 +54,30 @@ def chat_request(
     leaves no trace.
     """
     untraceable = [f"the option {name!r} has no stable text form" for name in identity.unstable]
+    control = with_control(Request(prompt="", control=control)).control
+    spec = None if control.spec is not None else _spec(demand)
     try:
         conversation = conversation_of(messages)
-        context = _context(conversation, demand)
+        context = _context(conversation, demand, unchecked=spec is None)
     except (Unstable, RecursionError) as error:
         untraceable.append(f"a message holds a value without a stable text form ({error})")
         conversation, context = Conversation(prompt=""), ""
     if conversation.remote:
         untraceable.append("an image or document is given by its URL, so its content is unknown")
-    whole = identity.candidates > 1 or conversation.multimodal or conversation.answers_tool or demand.form == "tools"
-    request = with_control(Request(
+    whole = identity.candidates > 1 or conversation.multimodal or conversation.answers_tool
+    unchecked = spec is None and (demand.form == "tools" or demand.schema is not None)
+    if spec is None and control.spec is None and (whole or unchecked):
+        spec = plain_text()
+    request = Request(
         prompt=conversation.prompt,
         context=context,
         model=identity.model,
+        spec=spec,
         control=control,
         temperature=identity.temperature,
         multi_turn=conversation.multi_turn,
-        exact_only=whole,
-    ))
-    if request.control.spec is None:
-        request = replace(request, spec=plain_text() if whole else _schema_spec(demand))
+        exact_only=whole or unchecked,
+    )
     return Asked(request=_untraced(request, untraceable), demand=demand)
 
 
@@ -98,21 +92,25 @@ def text_request(prompt: str, identity: Identity, control: CacheControl) -> Aske
     return Asked(request=_untraced(request, untraceable), demand=Demand())
 
 
-def _context(conversation: Conversation, demand: Demand) -> str:
-    tools = {"tools": list(demand.tools), "choice": demand.choice} if demand.form == "tools" else None
-    if not conversation.context and not demand.way and tools is None:
+def _context(conversation: Conversation, demand: Demand, *, unchecked: bool) -> str:
+    """All that must be equal: what stands around the prompt, the way of replying, and a schema no spec checks."""
+    offered: Any = {"tools": list(demand.tools), "choice": demand.choice} if demand.form == "tools" else None
+    if unchecked and demand.schema is not None:
+        offered = {"schema": demand.schema, "tool": demand.tool}
+    if not conversation.context and not demand.way and offered is None:
         return ""
-    return canonical_json({"messages": conversation.context, "reply": demand.way, "offered": tools})
+    return canonical_json({"messages": conversation.context, "reply": demand.way, "offered": offered})
 
 
-def _schema_spec(demand: Demand) -> Any:
-    if demand.schema is None:
-        return None
+def _spec(demand: Demand) -> Any:
+    """What the form of reply demands, as a spec or task; None where nothing or nothing checkable is demanded."""
     try:
-        return json_schema(demand.schema)
+        if demand.form == "tools":
+            return free_tool_calls(demand.tools) if demand.tools else None
+        return None if demand.schema is None else json_schema(demand.schema)
     except (ConfigurationError, TypeError, ValueError) as error:
-        warn_once("a response schema can't be checked (%s); such replies are repeated exactly or not at all", error)
-        return plain_text()
+        warn_once("a reply's form can't be checked (%s); such replies are repeated exactly or not at all", error)
+        return None
 
 
 def _untraced(request: Request, reasons: Sequence[str]) -> Request:

@@ -46,7 +46,9 @@ def completion_of(result: ChatResult, demand: Demand, *, whole: bool = True) -> 
     message = generation.message
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     text = str(message.text)
-    if calls and (demand.form == "forced" or (not whole and demand.form == "json")):
+    if calls and demand.form == "tools":
+        text = _written(calls, text)
+    elif calls and (demand.form == "forced" or (not whole and demand.form == "json")):
         text = _arguments(calls, text)
     return Completion(
         text=text,
@@ -66,13 +68,26 @@ def _arguments(calls: Sequence[Mapping[str, Any]], text: str) -> str:
         return text
 
 
+def _written(calls: Sequence[Mapping[str, Any]], text: str) -> str:
+    """Calls as the tool-call task reads them; with words beside them they are more than calls, and stay words."""
+    if text.strip():
+        return text
+    try:
+        return json.dumps([{"name": call["name"], "arguments": call["args"]} for call in calls], ensure_ascii=False)
+    except (TypeError, ValueError):
+        return text
+
+
 def _recordable(message: BaseMessage) -> bool:
     if not isinstance(message, AIMessage):
         return False
     refused = message.additional_kwargs.get("refusal") or any(
         isinstance(block, Mapping) and block.get("type") == "refusal" for block in message.content)
     malformed = bool(message.invalid_tool_calls) and not message.tool_calls
-    return not refused and not malformed
+    says = bool(message.tool_calls or str(message.text).strip()) or any(
+        isinstance(block, Mapping) and block.get("type") not in {"text", "reasoning", "thinking"}
+        for block in message.content)
+    return says and not refused and not malformed
 
 
 def usage_of(message: BaseMessage, llm_output: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:

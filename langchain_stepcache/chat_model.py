@@ -19,10 +19,11 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from langchain_stepcache._calls import ModelCall
 from langchain_stepcache._chunks import Passing, replayed
-from langchain_stepcache._convert import CONTROL, Asked, address_of, chat_request, control_of
+from langchain_stepcache._convert import CONTROL, Asked, chat_request, control_of
 from langchain_stepcache._demand import STRUCTURED, demand_of
 from langchain_stepcache._graft import graft
 from langchain_stepcache._identity import identity_of, warn_once
+from langchain_stepcache._pickling import Address, state_to_pickle
 from langchain_stepcache._reply import chat_result
 from stepcache import Result, StepCache
 from stepcache.errors import ConfigurationError
@@ -222,14 +223,12 @@ class StepCacheChatModel(BaseChatModel):
             return getattr(inner, name)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Pickled with the cache's address, without the open cache; one in memory starts anew in the copy."""
-        state = super().__getstate__()
-        fields = {**state["__dict__"], "step_cache": address_of(self.step_cache)}
-        private = {key: value for key, value in (state.get("__pydantic_private__") or {}).items() if key != "_open"}
-        return {**state, "__dict__": fields, "__pydantic_private__": private}
+        return state_to_pickle(super().__getstate__())
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
         super().__setstate__(state)
+        if isinstance(self.step_cache, Address):
+            self.step_cache = self.step_cache.open()
         self._open = StepCache.of(self.step_cache)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> StepCacheChatModel:

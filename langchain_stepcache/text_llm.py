@@ -15,9 +15,10 @@ from langchain_core.language_models.base import LangSmithParams
 from langchain_core.outputs import Generation, GenerationChunk, LLMResult
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from langchain_stepcache._convert import CONTROL, Asked, address_of, control_of, text_request
+from langchain_stepcache._convert import CONTROL, Asked, control_of, text_request
 from langchain_stepcache._identity import identity_of
 from langchain_stepcache._payload import generations_of, payload_of
+from langchain_stepcache._pickling import Address, state_to_pickle
 from stepcache import Completion, Result, StepCache
 from stepcache._effects import Generate
 from stepcache._replay import pieces
@@ -154,14 +155,12 @@ class StepCacheTextLLM(BaseLLM):
             return getattr(inner, name)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Pickled with the cache's address, without the open cache; one in memory starts anew in the copy."""
-        state = super().__getstate__()
-        fields = {**state["__dict__"], "step_cache": address_of(self.step_cache)}
-        private = {key: value for key, value in (state.get("__pydantic_private__") or {}).items() if key != "_open"}
-        return {**state, "__dict__": fields, "__pydantic_private__": private}
+        return state_to_pickle(super().__getstate__())
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
         super().__setstate__(state)
+        if isinstance(self.step_cache, Address):
+            self.step_cache = self.step_cache.open()
         self._open = StepCache.of(self.step_cache)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> StepCacheTextLLM:
