@@ -109,7 +109,8 @@ def fetch(name: str, folder: Path | None = None, progress: Progress | None = Non
         else:
             return target
     raise StepCacheError(
-        f"the model {name} can't be had: {'; '.join(failures)}. Name a file of your own (--gguf) or a server (--base-url)."
+        f"the model {name} can't be had: {'; '.join(failures)}. "
+        "Name a file of your own (--gguf) or a server (--base-url)."
     )
 
 
@@ -147,7 +148,7 @@ def _from_hub(model: ModelFile, folder: Path) -> Iterator[bytes]:
                 response.raise_for_status()
                 yield from response.iter_bytes(_BLOCK)
         except (httpx.HTTPError, OSError) as error:
-            raise _Unavailable(f"the hub does not answer ({error or type(error).__name__})") from error
+            raise _Unavailable(f"the hub does not answer ({str(error) or type(error).__name__})") from error
 
     return blocks()
 

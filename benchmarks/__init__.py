@@ -1,0 +1,1 @@
+"""What StepCache is worth, measured. Nothing here is part of the packages."""
