@@ -54,7 +54,7 @@ class _Recognised:
             return None
         spec = JsonSpec(
             about=demand.residue, schema_text=canonical(demand.schema), format_check=self.format_check,
-            many=demand.many, repair=self.repair,
+            many=demand.many, repair=self.repair, bare=demand.bare,
         )
         return spec if _usable(spec) == "" else None
 

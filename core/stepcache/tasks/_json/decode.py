@@ -71,7 +71,7 @@ def decode(text: str, position: int = 0) -> tuple[Any, int]:
     except json.JSONDecodeError as error:
         if error.msg.startswith("Unterminated string") or not text[error.pos:].strip():
             raise NotJson("the JSON is cut off", len(text), fatal=True) from None
-        what = error.msg[0].lower() + error.msg[1:]
+        what = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
         line = f"line {error.lineno}, column {error.colno}"
         raise NotJson(f"not valid JSON: {what} at {line}", max(error.pos, position + 1)) from None
     except RecursionError:

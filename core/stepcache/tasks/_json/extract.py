@@ -27,6 +27,7 @@ _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
 _BRACKET = re.compile(r"[{\[]")
 _LOOKS_LIKE_OBJECT = re.compile(r'\{\s*["}\'“”‘’]|\{\s*\Z')
 _LOOKS_LIKE_ARRAY = re.compile(r'\[\s*(?:["{\[\]\-\d]|true\b|false\b|null\b|NaN\b|Infinity\b|\Z)')
+_STRAY = re.compile(r'\s*(?:[}\]:]|,\s*"(?:[^"\\]|\\.)*+"\s*:)')
 _CITATION = re.compile(r"\[\s*(?:\d+\s*(?:,\s*\d+\s*)*)?\]\Z")
 _JSON_TAG = re.compile(r"[.{]*(?:application/)?(?:\w*json\w*)\b", re.IGNORECASE)
 
@@ -176,6 +177,8 @@ def _in_prose(text: str, position: int, fences: tuple[_Fence, ...]) -> Iterator[
                 raise
             position = error.position  # "[1 above]" is prose
             continue
+        if _STRAY.match(text, end):
+            raise NotJson("not valid JSON: a bracket too many", end)
         yield Found(value, position, end, text)
         position = end
 

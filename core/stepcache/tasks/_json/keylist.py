@@ -30,7 +30,8 @@ _TERMINATOR = re.compile(
 )
 _NO_MORE = re.compile(
     r"""\s*[,;]?\s*(?:(?:and|und|y|et)\s+)?
-        (?: nothing\s+(?:else|more) | no\s+(?:other|additional|extra|more)\s*(?:keys?|fields?|propert(?:y|ies)|attributes?)?
+        (?: nothing\s+(?:else|more)
+          | no\s+(?:other|additional|extra|more)\s*(?:keys?|fields?|propert(?:y|ies)|attributes?)?
           | none\s+other | only | sonst\s+nichts | keine\s+(?:weiteren|anderen)\s*(?:schlüssel|felder|eigenschaften)?
           | nada\s+más | ning(?:ún|una)\s+otr[oa](?:\s+(?:clave|campo))? | rien\s+d['’]autre
           | aucun(?:e)?\s+autre(?:\s+(?:clé|champ))? )(?!\w)""",
@@ -67,12 +68,12 @@ _REQUIRED = re.compile(r"\b(?:required|mandatory|erforderlich|obligatorio|obliga
 
 @dataclass(frozen=True, slots=True)
 class KeyList:
-    """The keys as properties of an object schema, and where the list ends in its text. `closed` says "nothing else"."""
+    """The keys as properties of an object schema, and where the list ends in its text. `quoted`: each is in quotes."""
 
     properties: dict[str, Any]
     optional: frozenset[str]
     end: int
-    closed: bool = False
+    quoted: bool = False
 
     def schema(self, extras: bool) -> dict[str, Any]:
         made: dict[str, Any] = {
@@ -173,12 +174,15 @@ def _annotation(words: str, level: int) -> tuple[dict[str, Any], bool] | None:
     return ({"description": " ".join(words.split())} if words else {}), optional
 
 
-def _collected(items: list[_Item], end: int, *, closed: bool = False) -> KeyList | None:
+def _collected(items: list[_Item], end: int) -> KeyList | None:
     keys = [item.key for item in items]
     if not items or len(set(keys)) != len(keys) or len(keys) > _MAX_KEYS:
         return None
     return KeyList(
-        {item.key: item.schema for item in items}, frozenset(i.key for i in items if i.optional), end, closed
+        {item.key: item.schema for item in items},
+        frozenset(item.key for item in items if item.optional),
+        end,
+        all(item.quoted for item in items),
     )
 
 
@@ -212,9 +216,9 @@ def _bulleted(text: str, position: int, level: int) -> KeyList | None:
         if rest:
             said = re.match(r"(?::|-|–|—|=)\s*(.*)\Z", rest)
             read = _annotation(said.group(1), level) if said else None
-            if read is None or item.schema:
+            if read is None:
                 return None
-            item = _Item(item.key, read[0], read[1], line_end, item.quoted)
+            item = _Item(item.key, {**item.schema, **read[0]}, item.optional or read[1], line_end, item.quoted)
         items.append(item)
         position = min(line_end + 1, len(text))
         if line_end == len(text):
@@ -234,7 +238,7 @@ def _inline(text: str, position: int, level: int) -> KeyList | None:
         stops = bool(_TERMINATOR.match(text, item.end))
         if closing is not None:
             items.append(item)
-            return _collected(items, closing.end(), closed=True)
+            return _collected(items, closing.end())
         if separator is None and not stops and not item.quoted:
             break
         items.append(item)

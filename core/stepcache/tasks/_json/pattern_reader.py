@@ -27,12 +27,13 @@ Node = tuple[object, ...]
 
 WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIGITS = frozenset("0123456789")
-_SPACES = frozenset("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff") | set(map(chr, range(0x2000, 0x200B)))
+_SPACES = frozenset("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff").union(map(chr, range(0x2000, 0x200B)))
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _ESCAPES = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "0": "\0"}
 _CATEGORIES = {
     "letter": "L", "uppercase_letter": "Lu", "lowercase_letter": "Ll", "titlecase_letter": "Lt",
-    "modifier_letter": "Lm", "other_letter": "Lo", "mark": "M", "number": "N", "decimal_number": "Nd", "digit": "Nd", "letter_number": "Nl",
+    "modifier_letter": "Lm", "other_letter": "Lo", "mark": "M", "number": "N", "decimal_number": "Nd", "digit": "Nd",
+    "letter_number": "Nl",
     "punctuation": "P", "punct": "P", "symbol": "S", "separator": "Z", "space_separator": "Zs", "other": "C",
     "control": "Cc", "cntrl": "Cc", "currency_symbol": "Sc", "math_symbol": "Sm", "dash_punctuation": "Pd",
 }  # fmt: skip
@@ -218,7 +219,8 @@ class _Reader:
             script = value.upper().replace("_", " ")
             if not script.isalpha():
                 self.fail("an unknown script")
-            test: Accepts = lambda c: unicodedata.name(c, "").startswith((script + " ", script[:3] + " UNIFIED"))  # noqa: E731
+            names = (script + " ", "CJK UNIFIED") if script == "HAN" else (script + " ",)
+            test: Accepts = lambda c: unicodedata.name(c, "").startswith(names)  # noqa: E731
         else:
             wanted = (value if equals else name).casefold()
             if wanted in _PROPERTIES:

@@ -15,43 +15,72 @@ from stepcache.tasks._json.keylist import KeyList, read_key_list
 from stepcache.tasks._json.wordings import (
     AND_PRODUCING_HEAD,
     AS_HEAD,
+    BARE,
+    BARE_OF_KEYS,
     COUNT,
     FINITE,
     FORM_ONLY,
     JSON,
     KEYS,
+    KEYS_BEHIND,
+    NO_KEYS,
     ONE_OBJECT,
     OTHER_DEMAND,
     OTHER_TASK,
     PRODUCING_HEAD,
+    QUOTED_KEYS,
     SCHEMA,
+    STYLES,
+    THING,
+    TIE,
     WORK,
 )
 
 __all__ = ["Demand", "cut_keys", "cut_schema", "demanded_keys", "demanded_schema"]
 
-_MAX_PROMPT = 200_000
+_MAX_PROMPT = 100_000
+_MAX_SENTENCE = 2_000
+_BLANK = "\x1a"
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A demand read from a prompt: a JSON Schema, the prompt without it, and whether it speaks of one reply or of items."""
+    """A demand read from a prompt: a JSON Schema, and the prompt without it.
+
+    `many` says whether the schema speaks of the reply, of its items, or of either; `bare` that nothing may stand
+    around the JSON.
+    """
 
     schema: Any
     residue: str
     many: Literal["one", "list", "either"] = "one"
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A list of keys and where it stands, with the words that introduce it. `least` lets other keys in."""
+
+    start: int
+    end: int
+    keys: KeyList
+    least: bool = False
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
 
 
 _OPENERS = {'"': '"', "“": "”", "«": "»", "„": "“"}
 
 
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with some spans turned into underscores, so that positions stay."""
+    """The text with some spans turned into a sign that is no part of any wording, so that positions stay."""
     out, position = [], 0
     for start, end in sorted(spans):
         if start >= position:
             out.append(text[position:start])
-            out.append("_" * (end - start))
+            out.append(_BLANK * (end - start))
             position = end
     return "".join(out) + text[position:]
 
@@ -84,10 +113,9 @@ def _quoted_spans(text: str) -> list[tuple[int, int]]:
 
 def _sentence(text: str, position: int) -> int:
     """Where the sentence around `position` starts."""
-    start = 0
-    for match in re.finditer(r"[.!?](?=\s)|\n|:\s", text[:position]):
-        start = match.end()
-    return start
+    window = max(0, position - _MAX_SENTENCE)
+    ends = [match.end() for match in re.finditer(r"[.!?](?=\s)|\n|:\s", text[window:position])]
+    return window + (ends[-1] if ends else 0)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -119,22 +147,20 @@ def _asked_json(words: str, marks: list[re.Match[str]]) -> re.Match[str] | None:
     return asked
 
 
-def _tidy(text: str) -> str:
-    text = re.sub(r"[ \t]+", " ", text)
-    text = re.sub(r" ?([,;])(?: ?[,;])+", r"\1", text)
-    text = re.sub(r"(?:^|(?<=[.!?:\n]))[ ,;:]+(?=\S)", " ", text)
-    text = re.sub(r"\s*[,;:]\s*(?=[.!?]|\Z)", "", text)
-    text = re.sub(r" +(?=[.,;!?])", "", text)
-    text = re.sub(r"([.!?])(?:\s*\.)+", r"\1", text)
-    return "\n".join(line.strip() for line in text.splitlines() if line.strip(" .,;:")).strip()
-
-
 def _without(text: str, spans: list[tuple[int, int]]) -> str:
-    out, position = [], 0
+    """The text without some spans, mended where it was cut and nowhere else: a payload keeps every character."""
+    out, position = "", 0
     for start, end in sorted(spans):
-        out.append(text[position:max(start, position)])
+        out = _joined(out, text[position:max(start, position)]) if position else text[:start]
         position = max(position, end)
-    return _tidy("".join(out) + text[position:])
+    return _joined(out, text[position:]).strip() if position else text
+
+
+def _joined(left: str, right: str) -> str:
+    left, right = left.rstrip(" \t,;:"), re.sub(r"\A[ \t]*(?:[,;:]+[ \t]*)?", "", right)
+    if not left or left[-1] in ".!?\n":
+        right = re.sub(r"\A[.!?]+[ \t]*", "", right)
+    return left + ("" if not left or not right or right[0] in ".,;!?\n" or left[-1] == "\n" else " ") + right
 
 
 def _clean_demand(words: str, cut: list[tuple[int, int]]) -> bool:
@@ -152,46 +178,59 @@ def _form_spans(words: str) -> list[tuple[int, int]]:
 
 def _mention_span(words: str, mark: re.Match[str]) -> tuple[int, int]:
     """The mention of JSON with the small word that ties it to its sentence."""
-    tie = re.search(r"(?:,\s*)?\b(?:as|in|into|als|im|como|en|au|comme|in\s+the\s+form\s+of)\s+\Z", words[:mark.start()],
-                    re.IGNORECASE)
-    return (tie.start() if tie else mark.start(), mark.end())
+    before = words[max(0, mark.start() - 40):mark.start()]
+    tie = TIE.search(before)
+    start = mark.start() - (len(tie.group()) if tie else 0)
+    styled = list(STYLES.finditer(mark.group()))
+    return (mark.start() + styled[-1].end() if styled else start), mark.end()
 
 
 # --- key lists ------------------------------------------------------------------------------------------------------
 
 
-def _key_lists(prompt: str, words: str) -> list[tuple[re.Match[str], KeyList]]:
-    found: list[tuple[re.Match[str], KeyList]] = []
+def _key_lists(prompt: str, words: str) -> list[_Listed]:
+    found: list[_Listed] = []
     position = 0
     while (mark := KEYS.search(words, position)) is not None:
         read = read_key_list(prompt, mark.end())
-        if read is not None and _counts(mark, read):
-            found.append((mark, read))
+        if read is not None and _counts(mark.group("count"), read):
+            found.append(_Listed(mark.start(), read.end, read, bool(mark.group("least"))))
             position = read.end
         else:
             position = mark.end()
+    if found:
+        return found
+    for mark in KEYS_BEHIND.finditer(words):
+        read = read_key_list(mark.group("list"), 0)
+        if read is not None and read.end == len(mark.group("list")) and NO_KEYS.isdisjoint(read.properties):
+            found.append(_Listed(mark.start(), mark.end(), read))
+    if found:
+        return found
+    for mention in JSON.finditer(words):
+        quoted = QUOTED_KEYS.match(words, mention.end())
+        read = read_key_list(prompt, quoted.end()) if quoted else None
+        if quoted and read is not None and read.quoted:
+            found.append(_Listed(quoted.start(), read.end, read))
     return found
 
 
-def _counts(mark: re.Match[str], keys: KeyList) -> bool:
-    said = mark.group("count")
+def _counts(said: str | None, keys: KeyList) -> bool:
     if said is None:
         return True
-    number = int(said) if said.isdigit() else COUNT[said.casefold()]
-    return number == len(keys.properties)
+    return (int(said) if said.isdigit() else COUNT[said.casefold()]) == len(keys.properties)
 
 
-def _found_keys(prompt: str) -> tuple[re.Match[str], KeyList, str] | None:
+def _found_keys(prompt: str) -> tuple[_Listed, str] | None:
     if len(prompt) > _MAX_PROMPT or "json" not in prompt.casefold():
         return None
     quoted = _quoted_spans(prompt)
     words = _blanked(prompt, [span for span in quoted if not _is_list(prompt, span)])
     lists = _key_lists(prompt, words)
-    return (*lists[0], words) if len(lists) == 1 else None
+    return (lists[0], words) if len(lists) == 1 else None
 
 
 def _is_list(prompt: str, span: tuple[int, int]) -> bool:
-    return bool(re.search(r"[\[,(]\s*\Z|\A\s*[\],)]", prompt[max(0, span[0] - 2):span[0]]))
+    return bool(re.search(r"[\[,(]\s*\Z", prompt[max(0, span[0] - 2):span[0]]))
 
 
 def demanded_keys(prompt: str) -> Demand | None:
@@ -199,36 +238,48 @@ def demanded_keys(prompt: str) -> Demand | None:
     found = _found_keys(prompt)
     if found is None:
         return None
-    mark, keys, words = found
-    list_span = (mark.start(), keys.end)
-    outside = _blanked(words, [list_span, *_form_spans(words)])
+    listed, words = found
+    forms = _form_spans(words)
+    outside = _blanked(words, [listed.span, *forms])
     mentions = list(JSON.finditer(outside))
-    asked = _asked_json(outside, mentions)
-    if asked is None or not _clean_demand(words, [list_span]) or FINITE.match(prompt, keys.end):
+    asked = _asked_json(outside, mentions) or (None if mentions else _json_in(words, forms))
+    if asked is None or not _clean_demand(words, [listed.span]) or FINITE.match(prompt, listed.end):
         return None
-    one = keys.schema(extras=bool(mark.group("least")))
     many: Literal["list", "either", "one"] = "either"
     if asked.group("array") or asked.group("array2"):
         many = "list"
     elif ONE_OBJECT.search(asked.group()):
         many = "one"
-    spans = [list_span, *(_mention_span(outside, mention) for mention in mentions), *_form_spans(words)]
-    return Demand(one, _without(prompt, spans), many)
+    spans = [listed.span, *(_mention_span(outside, mention) for mention in mentions), *forms]
+    return Demand(listed.keys.schema(extras=listed.least), _without(prompt, spans), many, _bare(words, forms))
+
+
+def _json_in(words: str, forms: list[tuple[int, int]]) -> re.Match[str] | None:
+    """The mention of JSON in wording about form: "JSON only. Keys: ..." asks for it as well."""
+    found = (JSON.search(words, start, end) for start, end in forms)
+    return next((mention for mention in found if mention), None)
+
+
+def _bare(words: str, forms: list[tuple[int, int]]) -> bool:
+    said = [words[start:end] for start, end in forms]
+    return any(BARE.search(one) and not BARE_OF_KEYS.search(one) for one in said)
 
 
 def cut_keys(prompt: str, keys: frozenset[str]) -> str:
     """The prompt without its list of just these keys; unchanged where it has no such list."""
     found = _found_keys(prompt)
-    if found is None or set(found[1].properties) != keys:
+    if found is None or set(found[0].keys.properties) != keys:
         return prompt
     demand = demanded_keys(prompt)
-    return demand.residue if demand else _without(prompt, [(found[0].start(), found[1].end)])
+    return demand.residue if demand else _without(prompt, [found[0].span])
 
 
 # --- schemas --------------------------------------------------------------------------------------------------------
 
-_SCHEMA_WORDS = frozenset({"$schema", "properties", "$ref", "anyOf", "oneOf", "allOf", "items", "required", "enum", "$defs",
-                           "definitions", "patternProperties", "additionalProperties", "const", "$id"})
+_SCHEMA_WORDS = frozenset({
+    "$schema", "properties", "$ref", "anyOf", "oneOf", "allOf", "items", "required", "enum", "$defs", "definitions",
+    "patternProperties", "additionalProperties", "const", "$id",
+})
 _KINDS = frozenset({"object", "array", "string", "integer", "number", "boolean", "null"})
 
 
@@ -242,7 +293,8 @@ def _is_schema(value: Any) -> bool:
 
 def demanded_schema(prompt: str) -> Demand | None:
     """The JSON Schema that the prompt asks a reply to match, where it asks for that alone, or None."""
-    if len(prompt) > _MAX_PROMPT or ("schema" not in prompt.casefold() and "esquema" not in prompt and "sch" not in prompt):
+    folded = prompt.casefold() if len(prompt) <= _MAX_PROMPT else ""
+    if not any(word in folded for word in ("schema", "esquema", "schéma")):
         return None
     objects = _json_spans(prompt)
     schemas = [(start, end, value) for start, end, value in objects if _is_schema(value)]
@@ -256,7 +308,8 @@ def demanded_schema(prompt: str) -> Demand | None:
     if len(phrases) != 1 or lists:
         return None
     phrase = phrases[0].span()
-    outside = _blanked(words, [phrase, *_form_spans(words)])
+    forms = _form_spans(words)
+    outside = _blanked(words, [phrase, *forms])
     mentions = list(JSON.finditer(outside))
     if mentions:
         if _asked_json(outside, mentions) is None:
@@ -266,19 +319,17 @@ def demanded_schema(prompt: str) -> Demand | None:
     if not _clean_demand(words, [phrase, (start, end)]):
         return None
     cut = _fence_around(prompt, start, end)
-    spans = [phrase, cut, *(_mention_span(outside, mention) for mention in mentions), *_form_spans(words)]
+    spans = [phrase, cut, *(_mention_span(outside, mention) for mention in mentions), *forms]
     if "type" not in schema and any("object" in m.group().casefold() for m in mentions) and (
         "properties" in schema or "required" in schema
     ):
         schema = {"type": "object", **schema}
-    return Demand(schema, _without(prompt, spans))
+    return Demand(schema, _without(prompt, spans), bare=_bare(words, forms))
 
 
 def _produces_something(words: str, position: int) -> bool:
     head = words[_sentence(words, position):position]
-    thing = re.sub(r"\s*(?:(?:an?|the|your|one)\s+)?(?:valid\s+)?(?:object|instance|answer|response|reply|output|document|"
-                   r"record|data|value)\s*\Z", "", head, flags=re.IGNORECASE)
-    return bool(PRODUCING_HEAD.match(thing.strip(" ,")))
+    return bool(PRODUCING_HEAD.match(THING.sub("", head).strip(" ,")))
 
 
 def _fence_around(prompt: str, start: int, end: int) -> tuple[int, int]:
@@ -292,7 +343,8 @@ def _fence_around(prompt: str, start: int, end: int) -> tuple[int, int]:
 def cut_schema(prompt: str, schema: Any) -> str:
     """The prompt without this very schema; unchanged where it doesn't hold it."""
     demand = demanded_schema(prompt)
-    if demand is not None and demand.schema in (schema, {"type": "object", **schema} if isinstance(schema, dict) else schema):
+    typed = {"type": "object", **schema} if isinstance(schema, dict) else schema
+    if demand is not None and demand.schema in (schema, typed):
         return demand.residue
     for start, end, value in _json_spans(prompt):
         if value == schema:

@@ -12,7 +12,18 @@ from typing import Any
 
 from stepcache.tasks._json.spans import Path
 
-__all__ = ["asked_schema", "child", "declared", "formats", "meanings", "ordered_keys", "part_of", "pattern_of", "plain", "required"]
+__all__ = [
+    "asked_schema",
+    "child",
+    "declared",
+    "formats",
+    "meanings",
+    "ordered_keys",
+    "part_of",
+    "pattern_of",
+    "plain",
+    "required",
+]
 
 _MAX_REFS = 32
 _MAX_NODES = 4_000

@@ -40,7 +40,8 @@ class JsonSpec(Spec):
     its keys in the order wanted. `draft` is used where the schema names none; `format_check` makes `format` binding.
     `many` says whether the schema speaks of the reply ("one"), of each item of a list ("list"), or of whichever of the
     two the reply is ("either": "three rivers as JSON with keys ..." leaves it open). With `repair`, a reply that is
-    almost JSON passes if what it is mended to does; its verdict says so.
+    almost JSON passes if what it is mended to does; its verdict says so. `bare` is for "only JSON": a recorded reply
+    with text around its JSON is then trimmed to it.
     """
 
     about: str
@@ -49,12 +50,14 @@ class JsonSpec(Spec):
     format_check: bool = False
     many: Many = "one"
     repair: bool = False
+    bare: bool = False
 
     kind: ClassVar[str] = "json"
 
     @property
     def identity(self) -> str:
-        return digest("json", _sorted_text(self.schema_text), str(self.draft), str(self.format_check), self.many, str(self.repair))
+        options = f"{self.draft} {self.format_check} {self.many} {self.repair} {self.bare}"
+        return digest("json", _sorted_text(self.schema_text), options)
 
     @property
     def residue(self) -> str:
@@ -126,6 +129,8 @@ class JsonSpec(Spec):
         failures = list(self.failures(found.value))
         if cached is not None:
             failures += self._changed(found.value, cached, failures)
+            if self.bare and found.json != text.strip():
+                failures.append(Failure((), "wrong", "has text around its JSON"))
         said = named(failures) or ("almost JSON, read after mending" if found.repaired else "")
         return JsonVerdict(not failures, "json", said, tuple(failures))
 
@@ -168,7 +173,9 @@ class JsonSpec(Spec):
         """Drop forbidden keys; all other bytes stay. None where there are none."""
         text = "".join(step.text for step in steps)
         found = extract(text, repair=self.repair)
-        trimmed = text if isinstance(found, Refused) else self._without_extras(found.text)
+        if isinstance(found, Refused):
+            return None
+        trimmed = self._without_extras(found.json if self.bare else found.text)
         return None if trimmed == text else (Step(trimmed),)
 
     def _without_extras(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The wordings by which people ask for JSON, in English, German, Spanish and French. Tables only; `recognise` uses them."""
+"""The wordings by which people ask for JSON, in English, German, Spanish and French. Tables only, for `recognise`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ import re
 __all__ = [
     "AND_PRODUCING_HEAD",
     "AS_HEAD",
+    "BARE",
+    "BARE_OF_KEYS",
     "COUNT",
     "FINITE",
     "FORM_ONLY",
     "JSON",
     "KEYS",
+    "KEYS_BEHIND",
+    "NO_KEYS",
     "ONE_OBJECT",
     "OTHER_DEMAND",
     "OTHER_TASK",
     "PRODUCING_HEAD",
+    "QUOTED_KEYS",
     "SCHEMA",
+    "STYLES",
+    "THING",
+    "TIE",
     "WORK",
 ]
 
@@ -39,6 +47,21 @@ JSON = re.compile(
     _FLAGS,
 )
 
+# What a schema may be said to be of, where JSON is named by the schema alone.
+THING = re.compile(
+    r"\s*(?:(?:an?|the|your|one)\s+)?(?:valid\s+)?"
+    r"(?:object|instance|answer|response|reply|output|document|record|data|value)\s*\Z",
+    re.IGNORECASE,
+)
+
+# The small word that ties the thing asked for to its sentence.
+TIE = re.compile(
+    r"(?:,\s*)?\b(?:as|in|into|als|im|como|en|au|comme|in\s+the\s+form\s+of)\s+\Z", re.IGNORECASE
+)
+
+# Words among these that a reply has to be written by; they stay in the residue.
+STYLES = re.compile(r"\b(?:flat|compact|minified|strict|simple)\b", re.IGNORECASE)
+
 COUNT = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "deux": 2, "trois": 3,
@@ -49,7 +72,11 @@ COUNT = {
 KEYS = re.compile(
     r"""(?<![\w-])
     (?:,\s*)?
-    (?:(?:that|which)\s+(?:has|have|contains?|includes?)\s+|
+    (?:(?:it|they|(?:the|your)\s+(?:object|json|response|reply|answer|output)|
+          each(?:\s+(?:object|item|element|entry|record|one))?|es|das\s+objekt|el\s+objeto|l['’]objet|il)\s+
+          (?:must|should|shall|has\s+to|have\s+to|needs?\s+to|will|can|soll|muss|debe|doit)\s+(?:only\s+|just\s+)?
+          (?:have|contain|include|use|tener|contener|avoir|contenir)\s+|
+       (?:that|which)\s+(?:has|have|contains?|includes?)\s+|whose\s+|
        (?:with|having|containing|including|using|use|contain|has|mit|con|avec|que\s+(?:tenga|contenga)|
           contenant|verwende|usa|utilise)\s+)?
     (?:(?P<least>at\s+least|mindestens|al\s+menos|au\s+moins)\s+)?
@@ -61,10 +88,28 @@ KEYS = re.compile(
     (?:json\s+)?
     (?:keys?|fields?|propert(?:y|ies)|attributes?|schlüsseln?|feldern?|felder|eigenschaften|attributen?|claves?|campos?|
        propiedad(?:es)?|atributos?|llaves|clés?|clefs?|champs?|propriétés?|attributs?)
-    (?:\s+(?:siguientes|suivante?s|exactly|only|named|called|genau|namens|are|sind|son|sont)(?=[\s:\[])|\s+names?(?=\s*[:=\[]))*
-    \s*[:=]?(?=[\s\["'`“„«{(*])""",
+    (?:\s+(?:siguientes|suivante?s|exactly|only|named|called|genau|namens|are|sind|son|sont)(?=[\s:\[])|
+       \s+names?(?=\s*[:=\[]))*
+    \s*(?:[:=]|,(?=\s*["'`“„«]))?(?=[\s\["'`“„«{(*])""",
     _FLAGS,
 )
+
+# The list before its noun: "with name, age and email fields". Group "list" holds it.
+_ITEM = r"""["'`“]?[^\W\d][\w-]*["'`”]?"""
+KEYS_BEHIND = re.compile(
+    rf"""(?<![\w-])(?:with|containing|having|including|mit|con|avec)\s+(?:(?:the|its|den|los|las|les)\s+)?
+    (?P<list>(?:{_ITEM}(?:\s*,\s*(?:(?:and|und|y|et)\s+)?|\s+(?:and|und|y|et|&)\s+)){{0,40}}{_ITEM})\s+
+    (?:keys|fields|properties|attributes|feldern|schlüsseln|campos|claves|champs|clés)(?![\w-])(?!\s*[:=\["'`“(])""",
+    _FLAGS,
+)
+NO_KEYS = frozenset(
+    {"the", "a", "an", "these", "this", "its", "following", "required", "mandatory", "exactly", "only", "just", "all"}
+    | {"any", "no", "some", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "extra", "other"}
+    | {"additional", "more", "same", "new", "optional", "nested", "several", "many", "different", "string"}
+)
+
+# Quoted keys need no noun, right behind the thing asked for: JSON with "name" and "age".
+QUOTED_KEYS = re.compile(r"\s+(?:with|containing|having|including|mit|con|avec)\s+(?=[\"'`“„«])", re.IGNORECASE)
 
 SCHEMA = re.compile(
     r"""(?<![\w-])
@@ -96,13 +141,16 @@ _POLITE = (
     r"your\s+(?:task|job|goal)\s+is\s+to|i\s+(?:want|need|would\s+like)\s+you\s+to|i['’]d\s+like\s+you\s+to|"
     r"i|we|kannst\s+du|könntest\s+du|ich|puedes|podrías|peux-tu|pourrais-tu|you)[\s,]+)*"
 )
-_TO_WHOM = r"(?:\s+(?:me|us|back|mir|uns|only|just|nur|with|in|as|nous|moi|-moi|using|mit|con|avec|en|au|als|como))*"
+_TO_WHOM = (
+    r"(?:-(?:moi|nous|me))?(?:\s+(?:me|us|back|mir|uns|only|just|nur|with|in|as|nous|moi|using|mit|con|avec|en|au|als|"
+    r"como))*"
+)
 PRODUCING_HEAD = re.compile(rf"\s*{_POLITE}{_PRODUCE}{_TO_WHOM}\s*\Z", re.IGNORECASE)
 AND_PRODUCING_HEAD = re.compile(rf"(.+?)(?:,?\s+(?:and|und|y|et)|[,:;])\s+{_POLITE}{_PRODUCE}{_TO_WHOM}\s*\Z",
                                  re.IGNORECASE | re.DOTALL)
 AS_HEAD = re.compile(
-    r"(.*?)(?:^|[\s,(])(?:as|in(?:\s+the\s+form\s+of)?|into|to|formatted\s+as|als|im|in|zu|como|en|comme|au|sous\s+forme\s+"
-    r"d['’]|en\s+forma\s+de)\s*\Z",
+    r"(.*?)(?:^|[\s,(])(?:as|in(?:\s+the\s+form\s+of)?|into|to|formatted\s+as|als|im|in|zu|como|en|comme|au|"
+    r"sous\s+forme\s+d['’]|en\s+forma\s+de)\s*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -130,14 +178,16 @@ OTHER_DEMAND = re.compile(
           | \b(?:step[\s-]by[\s-]step|aloud|out\s+loud|think(?:ing)?|reason(?:ing)?\s+(?:about|through|before|first)|
                show\s+your\s+(?:work|reasoning|steps)|schritt\s+für\s+schritt|denke?|laut|paso\s+a\s+paso|piensa|
                étape\s+par\s+étape|réfléchis)\b
-          | (?<!no\s)(?<!not\s)(?<!without\s)(?<!any\s)(?<!or\s)\b(?:explain|explanations?|justif(?:y|ication)|comment\s+on|
-               erkläre?|erklärung|explica|explicación|explique)\b
+          | (?<!no\s)(?<!not\s)(?<!without\s)(?<!any\s)(?<!or\s)\b(?:explain|explanations?|justif(?:y|ication)|
+               comment\s+on|erkläre?|erklärung|explica|explicación|explique)\b
           | \b(?:function|script|program|method|class|parser|regex|endpoint|snippet|query|unit\s+tests?)\s+
                (?:that|which|to|for|returning|in|using|with)\b
           | \b(?:python|javascript|typescript|java|golang|rust|c\+\+|c\#|bash|php|ruby|sql)\b
           | \b(?:yaml|xml|csv|toml|markdown\s+table|html)\b
-          | \b(?:error|mistake|bug|typo|problem|fehler|error(?:es)?|erreur)s?\s+(?:in|with|im|en|dans)\s+(?:this|the|my|a|
-               diesem|este|ce)\b
+          | \b(?:error|mistake|bug|typo|problem|fehler|error(?:es)?|erreur)s?\s+(?:in|with|im|en|dans)\s+
+               (?:this|the|my|a|diesem|este|ce)\b
+          | \b(?:otherwise|or\s+else|sonst(?!\s+nichts)|andernfalls|de\s+lo\s+contrario|sinon|both\s+as|
+               or\s+(?:in\s+|as\s+)?(?:plain\s+text|prose|words|text|a\s+sentence))\b
           | \bhow\s+(?:to|do|does|is|are|can|could|should|would)\b
           | \b(?:why|warum|wieso|pourquoi)\b | \bpor\s+qué\b
           | \b(?:poem|essay|story|haiku|joke|song|gedicht|geschichte|poema|poème)\b(?=[^.!?]*[.!?]\s+\S)
@@ -147,15 +197,22 @@ OTHER_DEMAND = re.compile(
     _FLAGS,
 )
 OTHER_TASK = re.compile(
-    rf"""\s*{_POLITE}(?:write|compose|draft|explain|translate|solve|compare|convert|implement|debug|fix|think|reason|prove|
-    discuss|argue|validate|check|verify|correct|rewrite|refactor|edit|parse|plan|
+    rf"""\s*{_POLITE}(?:write|compose|draft|explain|translate|solve|compare|convert|implement|debug|fix|think|reason|
+    prove|discuss|argue|validate|check|verify|correct|rewrite|refactor|edit|parse|plan|
     schreibe?|erkläre|übersetze|löse|vergleiche|prüfe|korrigiere|
     escribe|explica|traduce|resuelve|compara|corrige|
     écris|explique|traduis|résous|compare|corrige)(?!\w)""",
     _FLAGS,
 )
-FINITE = re.compile(r"\s*(?:is|are|was|were|can|could|should|would|will|means?|has|have|does|do|gets?|ist|sind|wird|es|son|"
-                     r"est|sont)\b", re.IGNORECASE)
+FINITE = re.compile(
+    r"\s*(?:is|are|was|were|can|could|should|would|will|means?|has|have|does|do|gets?|ist|sind|wird|es|son|est|sont)\b",
+    re.IGNORECASE,
+)
+# Of such wording, what lets nothing but the JSON itself stand in the reply.
+BARE = re.compile(
+    r"""\b(?:only|just|nothing|no|not|don['’]t|without|alone|itself|nur|solo|uniquement)\b""", re.IGNORECASE)
+BARE_OF_KEYS = re.compile(
+    r"""(?:other|extra|additional)\s+(?:keys|fields)[\s.!;]*\Z""", re.IGNORECASE)
 
 # Wording about the form alone, which a strict check of the reply answers for.
 FORM_ONLY = re.compile(
