@@ -50,12 +50,23 @@ class Docstring(NamedTuple):
         return sum(known(word.lower()) for word in _JUMBLED.findall(self.prose)) >= 4
 
     @property
-    def literals(self) -> tuple[list[str], list[str]]:
-        """The runs of digits and the quoted texts, whose white space matters."""
-        return _DIGITS.findall(self.prose), [self.prose[start:stop] for start, stop in quotations(self.prose)]
+    def digits(self) -> list[str]:
+        """The runs of digits, in order."""
+        return _DIGITS.findall(self.prose)
+
+    @property
+    def quotes(self) -> list[str]:
+        """The quoted texts, in order; their white space matters unless that of the prose is in disorder too."""
+        return [self.prose[start:stop] for start, stop in quotations(self.prose)]
+
+    @property
+    def unquoted(self) -> list[str]:
+        """The words outside quotation marks."""
+        return _QUOTED.sub("", self.prose).split()
 
 
 _JUMBLED: Final = re.compile(r"\b[a-z]{1,20}[A-Z][A-Za-z]*\b")
+_QUOTED: Final = re.compile(r"\"[^\"]{0,400}\"|'[^']{0,400}'")
 _DIGITS: Final = re.compile(r"\d+")
 _SPACED_OPERATOR: Final = re.compile(r"(?<=[=<>!])[ ](?=[=>])")
 _EXAMPLE: Final = re.compile(r"(?i)\bexamples?\b|\be\.g\.|\binput\b.{0,200}\boutput\b", re.DOTALL)

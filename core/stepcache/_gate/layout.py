@@ -27,7 +27,7 @@ _FENCE: Final = "```"
 # The closing marks may have been spaced out by a tokeniser.
 _DOC: Final = re.compile(
     r'''"{3}((?:[^"]|"(?!"")(?![ ]"[ ]"[ \t]*$))*)(?:"{3}|"[ ]"[ ]"|\Z)'''
-    r"""|'{3}((?:[^']|'(?!'')(?![ ]'[ ]'[ \t]*$))*)(?:'{3}|'[ ]'[ ]')""",
+    r"""|'{3}((?:[^']|'(?!'')(?![ ]'[ ]'[ \t]*$))*)(?:'{3}|'[ ]'[ ]'|\Z)""",
     re.MULTILINE,
 )
 _HOLE: Final = "\x00doc\x00"
