@@ -11,10 +11,11 @@ from stepcache._data import Entry, Request, Step, Verdict, stitch
 from stepcache.tasks._linear import answers, facts
 from stepcache.tasks._linear.chain import explain
 from stepcache.tasks._linear.claims import read_reply
+from stepcache.tasks._linear.languages import LANGUAGES
 from stepcache.tasks._linear.prompts import Reading, read_prompt
 from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
 from stepcache.tasks._linear.vocabulary import unknown_word
-from stepcache.tasks._linear.wording import CANONICAL, DEMAND_WORDS, LANGUAGES
+from stepcache.tasks._linear.wording import CANONICAL, DEMAND_WORDS
 from stepcache.tasks._spec import Spec
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["LinearEquation", "linear_equation"]
 
 _MAX_REPLY = 20_000  # no worked solution is longer; it bounds the time that an endless reply costs
-_NUMBERED = re.compile(r"^[ \t>*#_]*(?:(?:step|schritt|paso|étape|第)\s*)?\d{1,2}\s*(?:[.):：、]|步|\*\*)", re.MULTILINE | re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"^[ \t>*#_]*(?:(?:step|schritt|paso|étape|第)\s*)?\d{1,2}\s*(?:[.):：、]|步|\*\*)", re.MULTILINE | re.IGNORECASE
+)
 
 
 def linear_equation() -> Task:
@@ -143,10 +146,16 @@ class LinearEquation(Spec):
         """The recorded reply with all its states computed anew for this equation, proved from scratch, or None."""
         old = read_prompt(cached.request.prompt)
         text = stitch(steps)
-        if old is None or len(text) > _MAX_REPLY or answers.answer_language(old) != answers.answer_language(self.reading):
+        if (
+            old is None
+            or len(text) > _MAX_REPLY
+            or answers.answer_language(old) != answers.answer_language(self.reading)
+        ):
             return None
         trace = cached.trace if text == cached.reply else ""
-        new = rewrite_text(text, trace, old.equation, self.reading.equation, self._decimal_comma, answers.answer_language(old))
+        new = rewrite_text(
+            text, trace, old.equation, self.reading.equation, self._decimal_comma, answers.answer_language(old)
+        )
         if new is None or not self.check(new).ok:
             return None
         return self.segment(new)
@@ -173,7 +182,10 @@ class LinearEquation(Spec):
 
     def _unmet(self, text: str) -> str:
         """The first demand that a reply does not meet, in words; empty if all are met."""
-        demands, last = self.reading.demands, next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+        demands, last = (
+            self.reading.demands,
+            next((line.strip() for line in reversed(text.splitlines()) if line.strip()), ""),
+        )
         equation = self.reading.equation
         if not text.strip():
             return "it is empty"
@@ -181,9 +193,16 @@ class LinearEquation(Spec):
             return "the steps are not numbered"
         if "in_latex" in demands and not re.search(r"\$|\\\(|\\\[|\\begin", text):
             return "it is not written in LaTeX"
-        if {"value_only", "answer_only"} & set(demands) and "numbered" not in demands and len(text.strip().splitlines()) > 1:
+        if (
+            {"value_only", "answer_only"} & set(demands)
+            and "numbered" not in demands
+            and len(text.strip().splitlines()) > 1
+        ):
             return "only the answer was asked for"
-        if "end_form" in demands and equation.solution is not None and not re.fullmatch(
-                rf"[\s*$\\(]*{re.escape(equation.variable)} ?= ?[-−]?[\d.,/]+[\s*$.\\)]*", last):
+        if (
+            "end_form" in demands
+            and equation.solution is not None
+            and not re.fullmatch(rf"[\s*$\\(]*{re.escape(equation.variable)} ?= ?[-−]?[\d.,/]+[\s*$.\\)]*", last)
+        ):
             return f"the last line is not of the form {equation.variable} = ..."
         return ""

@@ -18,35 +18,99 @@ def written(value: Fraction) -> str:
 
 
 _TEMPLATES: Final[dict[str, dict[str, str]]] = {
-    "en": {"start": "Start with the equation: {0}", "collect": "Collect the terms: {0}", "divide": "Divide both sides by {1}: {0}",
-           "sub": "Subtract {1} from both sides: {0}", "add": "Add {1} to both sides: {0}", "swap": "Swap the sides: {0}",
-           "none": "The two sides are never equal.", "all": "The two sides are always equal."},
-    "de": {"start": "Gegebene Gleichung: {0}", "collect": "Fasse zusammen: {0}", "divide": "Dividiere beide Seiten durch {1}: {0}",
-           "sub": "Subtrahiere {1} auf beiden Seiten: {0}", "add": "Addiere {1} auf beiden Seiten: {0}", "swap": "Vertausche die Seiten: {0}",
-           "none": "Die beiden Seiten sind nie gleich.", "all": "Die beiden Seiten sind immer gleich."},
-    "es": {"start": "Ecuación dada: {0}", "collect": "Agrupa los términos: {0}", "divide": "Divide ambos lados entre {1}: {0}",
-           "sub": "Resta {1} de ambos lados: {0}", "add": "Suma {1} a ambos lados: {0}", "swap": "Intercambia los lados: {0}",
-           "none": "Los dos lados nunca son iguales.", "all": "Los dos lados siempre son iguales."},
-    "fr": {"start": "Équation donnée : {0}", "collect": "Regroupe les termes : {0}", "divide": "Divise les deux côtés par {1} : {0}",
-           "sub": "Soustrais {1} des deux côtés : {0}", "add": "Ajoute {1} aux deux côtés : {0}", "swap": "Échange les côtés : {0}",
-           "none": "Les deux côtés ne sont jamais égaux.", "all": "Les deux côtés sont toujours égaux."},
-    "zh": {"start": "原方程：{0}", "collect": "合并同类项：{0}", "divide": "两边同时除以 {1}：{0}", "sub": "两边同时减去 {1}：{0}",
-           "add": "两边同时加上 {1}：{0}", "swap": "交换两边：{0}", "none": "两边永远不相等。", "all": "两边总是相等。"},
-    "ar": {"start": "المعادلة: {0}", "collect": "اجمع الحدود: {0}", "divide": "اقسم الطرفين على {1}: {0}", "sub": "اطرح {1} من الطرفين: {0}",
-           "add": "أضف {1} إلى الطرفين: {0}", "swap": "بدل الطرفين: {0}", "none": "الطرفان غير متساويين أبدا.", "all": "الطرفان متساويان دائما."},
+    "en": {
+        "start": "Start with the equation: {0}",
+        "collect": "Collect the terms: {0}",
+        "divide": "Divide both sides by {1}: {0}",
+        "sub": "Subtract {1} from both sides: {0}",
+        "add": "Add {1} to both sides: {0}",
+        "swap": "Swap the sides: {0}",
+        "none": "The two sides are never equal.",
+        "all": "The two sides are always equal.",
+    },
+    "de": {
+        "start": "Gegebene Gleichung: {0}",
+        "collect": "Fasse zusammen: {0}",
+        "divide": "Dividiere beide Seiten durch {1}: {0}",
+        "sub": "Subtrahiere {1} auf beiden Seiten: {0}",
+        "add": "Addiere {1} auf beiden Seiten: {0}",
+        "swap": "Vertausche die Seiten: {0}",
+        "none": "Die beiden Seiten sind nie gleich.",
+        "all": "Die beiden Seiten sind immer gleich.",
+    },
+    "es": {
+        "start": "Ecuación dada: {0}",
+        "collect": "Agrupa los términos: {0}",
+        "divide": "Divide ambos lados entre {1}: {0}",
+        "sub": "Resta {1} de ambos lados: {0}",
+        "add": "Suma {1} a ambos lados: {0}",
+        "swap": "Intercambia los lados: {0}",
+        "none": "Los dos lados nunca son iguales.",
+        "all": "Los dos lados siempre son iguales.",
+    },
+    "fr": {
+        "start": "Équation donnée : {0}",
+        "collect": "Regroupe les termes : {0}",
+        "divide": "Divise les deux côtés par {1} : {0}",
+        "sub": "Soustrais {1} des deux côtés : {0}",
+        "add": "Ajoute {1} aux deux côtés : {0}",
+        "swap": "Échange les côtés : {0}",
+        "none": "Les deux côtés ne sont jamais égaux.",
+        "all": "Les deux côtés sont toujours égaux.",
+    },
+    "zh": {
+        "start": "原方程：{0}",
+        "collect": "合并同类项：{0}",
+        "divide": "两边同时除以 {1}：{0}",
+        "sub": "两边同时减去 {1}：{0}",
+        "add": "两边同时加上 {1}：{0}",
+        "swap": "交换两边：{0}",
+        "none": "两边永远不相等。",
+        "all": "两边总是相等。",
+    },
+    "ar": {
+        "start": "المعادلة: {0}",
+        "collect": "اجمع الحدود: {0}",
+        "divide": "اقسم الطرفين على {1}: {0}",
+        "sub": "اطرح {1} من الطرفين: {0}",
+        "add": "أضف {1} إلى الطرفين: {0}",
+        "swap": "بدل الطرفين: {0}",
+        "none": "الطرفان غير متساويين أبدا.",
+        "all": "الطرفان متساويان دائما.",
+    },
 }
-_NO_SOLUTION: Final = {"en": "no solution", "de": "keine Lösung", "es": "sin solución", "fr": "pas de solution", "zh": "无解", "ar": "لا يوجد حل"}
-_ALL_NUMBERS: Final = {"en": "all numbers", "de": "alle Zahlen", "es": "todos los números", "fr": "tous les nombres", "zh": "所有实数", "ar": "جميع الأعداد"}
+_NO_SOLUTION: Final = {
+    "en": "no solution",
+    "de": "keine Lösung",
+    "es": "sin solución",
+    "fr": "pas de solution",
+    "zh": "无解",
+    "ar": "لا يوجد حل",
+}
+_ALL_NUMBERS: Final = {
+    "en": "all numbers",
+    "de": "alle Zahlen",
+    "es": "todos los números",
+    "fr": "tous les nombres",
+    "zh": "所有实数",
+    "ar": "جميع الأعداد",
+}
 
 _SAYS_NONE: Final = re.compile(
-    r"\bno (?:real )?solutions?\b|\bhas no\b.{0,20}\bsolution|\bnot? any solution|\bno value of\b|\bno such\b|\bcannot be solved|\bdoes(?: not|n't) have (?:a |any )?(?:real )?solution|"
-    r"\binconsistent\b|\bkeine (?:reelle )?lösung|\bunlösbar\b|\bnicht lösbar\b|\b(?:sin|no (?:tiene|hay)) (?:ninguna )?soluci[oó]n|\b(?:pas|aucune) (?:de )?solution|无解|没有解|没有实数解|"
+    r"\bno (?:real )?solutions?\b|\bhas no\b.{0,20}\bsolution|\bnot? any solution|\bno value of\b|\bno such\b|"
+    r"\bcannot be solved|\bdoes(?: not|n't) have (?:a |any )?(?:real )?solution|"
+    r"\binconsistent\b|\bkeine (?:reelle )?lösung|\bunlösbar\b|\bnicht lösbar\b|\b(?:sin|no (?:tiene|hay)) "
+    r"(?:ninguna )?soluci[oó]n|\b(?:pas|aucune) (?:de )?solution|无解|没有解|没有实数解|"
     r"لا يوجد حل|ليس لها حل|لا حل|\\emptyset|∅|\\varnothing"
 )
 _SAYS_ALL: Final = re.compile(
-    r"\ball (?:real )?(?:numbers|values|reals)\b|\bany (?:real )?(?:number|value)\b|\bevery (?:real )?(?:number|value)\b|\binfinitely many\b|\binfinite(?: number of)? solutions\b|\balways true\b|\bis an identity\b|"
-    r"\balle (?:reellen )?zahlen\b|\bjede (?:reelle )?zahl\b|\bunendlich viele\b|\btodos los (?:n[uú]meros|valores)\b|\binfinitas soluciones\b|\bcualquier n[uú]mero\b|"
-    r"\btous les (?:nombres|réels)\b|\binfinité de solutions\b|\btout (?:nombre|réel)\b|所有实数|任意实数|任意数|无穷多|无数个?解|جميع الأعداد|كل الأعداد|عدد لا نهائي"
+    r"\ball (?:real )?(?:numbers|values|reals)\b|\bany (?:real )?(?:number|value)\b|\bevery (?:real )?(?:number|"
+    r"value)\b|\binfinitely many\b|\binfinite(?: number of)? solutions\b|\balways true\b|\bis an identity\b|"
+    r"\balle (?:reellen )?zahlen\b|\bjede (?:reelle )?zahl\b|\bunendlich viele\b|\btodos los (?:n[uú]meros|"
+    r"valores)\b|\binfinitas soluciones\b|\bcualquier n[uú]mero\b|"
+    r"\btous les (?:nombres|réels)\b|\binfinité de solutions\b|\btout (?:nombre|réel)\b|"
+    r"所有实数|任意实数|任意数|无穷多|无数个?解|"
+    r"جميع الأعداد|كل الأعداد|عدد لا نهائي"
 )
 
 
@@ -62,7 +126,14 @@ def says_all(text: str) -> bool:
 
 def answer_language(reading: Reading) -> str:
     """The language the reply should have: the one asked for, else the prompt's, else English."""
-    asked = {"in_english": "en", "in_french": "fr", "in_german": "de", "in_spanish": "es", "in_chinese": "zh", "in_arabic": "ar"}
+    asked = {
+        "in_english": "en",
+        "in_french": "fr",
+        "in_german": "de",
+        "in_spanish": "es",
+        "in_chinese": "zh",
+        "in_arabic": "ar",
+    }
     return next((asked[name] for name in reading.demands if name in asked), reading.language or "en")
 
 
@@ -85,7 +156,14 @@ def fallback(reading: Reading) -> str:
         return last
     steps = _worked(equation, _TEMPLATES[language])
     if "in_latex" in demands:
-        steps = [re.sub(r"[^:：]*=.*", lambda m: " $" + m.group().strip() + "$" if m.group().startswith(" ") else f"${m.group()}$", s) for s in steps]
+        steps = [
+            re.sub(
+                r"[^:：]*=.*",
+                lambda m: " $" + m.group().strip() + "$" if m.group().startswith(" ") else f"${m.group()}$",
+                s,
+            )
+            for s in steps
+        ]
     if "numbered" in demands or len(steps) > 1:
         steps = [f"{i}. {step}" for i, step in enumerate(steps, 1)]
     return "\n".join(steps) + f"\n\n{last}"

@@ -1,4 +1,4 @@
-"""Explaining a reply as a chain of states (rewrite rules R1-R3): each claim follows from the one before, nothing is left over."""
+"""Explaining a reply as a chain of states (rewrite rules R1-R3): each claim follows from the one before it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,28 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from stepcache.tasks._linear.claims import AnswerClaim, Claim, EquationClaim, Mention, OperationClaim, Reply, UnknownClaim
+from stepcache.tasks._linear.claims import (
+    AnswerClaim,
+    Claim,
+    EquationClaim,
+    Mention,
+    OperationClaim,
+    Reply,
+    UnknownClaim,
+)
 from stepcache.tasks._linear.expressions import Sum, Unreadable, has_variable, numbers, plain_value
-from stepcache.tasks._linear.matching import (
-    Ambiguous,
-    Binding,
-    NoMatch,
-    Piece,
-    Side,
-    bind_constant,
-    match_side,
-    side_of,
-    totals,
+from stepcache.tasks._linear.matching import Ambiguous, Binding, NoMatch, Piece, Side, match_side, side_of, totals
+from stepcache.tasks._linear.operations import (
+    Pending,
+    State,
+    applied,
+    bind_operand,
+    eliminated,
+    is_solved,
+    operand_roles,
 )
 from stepcache.tasks._linear.prompts import Equation
-from stepcache.tasks._linear.quantities import ONE, ZERO, Quantity, constant, literal
+from stepcache.tasks._linear.quantities import ONE, Quantity, constant, literal
 
 __all__ = ["Explanation", "Failure", "explain", "probe_worlds"]
 
@@ -50,21 +57,6 @@ class Explanation:
     states: list[tuple[int, tuple[Fraction, Fraction, Fraction, Fraction]]] = field(default_factory=list)
 
 
-_State = tuple[Side, Side]
-
-
-@dataclass(slots=True)
-class _Pending:
-    """A stated operation that waits for its result; a repetition of the same statement joins it."""
-
-    claims: list[OperationClaim]
-    value: tuple[Fraction, Fraction]
-
-    @property
-    def operation(self) -> str:
-        return self.claims[0].operation
-
-
 def probe_worlds(count: int) -> list[list[Fraction]]:
     """Values for `count` literals in two further worlds, with no relation among them but by accident."""
     return [
@@ -91,15 +83,15 @@ class _Chain:
         roles = [literal(i, [n.value, *(world[i] for world in others)]) for i, n in enumerate(places)]
         left = {(n.start, n.stop): q for n, q in zip(places[:split], roles[:split], strict=True)}
         right = {(n.start, n.stop): q for n, q in zip(places[split:], roles[split:], strict=True)}
-        self.given: _State = (side_of(equation.left, left), side_of(equation.right, right))
+        self.given: State = (side_of(equation.left, left), side_of(equation.right, right))
         self.state = self.given
-        self.applied: list[_State] = []
+        self.applied: list[State] = []
         self.roles = roles
         (a, b), (c, d) = totals(self.given[0].pieces), totals(self.given[1].pieces)
         self.solution = (d - b) / (a - c)
-        self.pending: list[_Pending] = []
+        self.pending: list[Pending] = []
         self.last: tuple[str, tuple[Fraction, Fraction], Quantity] | None = None
-        self.check: _State | None = None
+        self.check: State | None = None
         self.operands: list[Quantity] = []
         self.matches = 0
         self.result = Explanation()
@@ -147,67 +139,31 @@ class _Chain:
                 waiting.claims.append(claim)
                 return ""
         if not self.pending and self.last is not None and self.last[:2] == (claim.operation, value):
-            self.result.binding |= bind_constant_or_multiple(claim.operand, self.last[2])
+            self.result.binding |= bind_operand(claim.operand, self.last[2])
             return ""
-        self.pending.append(_Pending([claim], value))
+        self.pending.append(Pending([claim], value))
         return ""
 
-    def _operands(self, waiting: _Pending, state: _State) -> list[Quantity]:
-        """The roles that the operand of a stated operation may have in this state."""
-        (a, b), operation = waiting.value, waiting.operation
-        if operation in {"subtract", "add"}:
-            wanted, varies = (a, True) if a else (b, False)
-            return self._eliminated(wanted if operation == "subtract" else -wanted, varies, state, operation == "add")
-        if operation == "divide":
-            tiers: list[list[Quantity]] = [[totals(side.pieces)[0] for side in state],
-                                           [piece.quantity for side in state for piece in side.pieces if piece.varies], self.roles]
-        else:
-            tiers = [[ONE / q for side in state if (q := totals(side.pieces)[0]) and q.value and all(q.values)],
-                     [ONE / p.quantity for side in state for p in side.pieces if all(p.quantity.values)], self.roles,
-                     [constant(b)] if abs(b) == 1 else []]
-        for tier in tiers:
-            found = _distinct([q for q in tier if q.value == b])
-            if found:
-                return found
-        return []
-
-    def _eliminated(self, value: Fraction, varies: bool, state: _State, negated: bool) -> list[Quantity]:
-        found = []
-        for side in state:
-            own = [piece.quantity for piece in side.pieces if piece.varies == varies]
-            total = totals(side.pieces)[0 if varies else 1]
-            found += [q for q in [*own, total] if q.value == value]
-        return _distinct([-q for q in found] if negated else found)
-
-    def _apply(self, operation: str, quantity: Quantity, varies: bool, state: _State) -> _State:
-        def on(side: Side) -> Side:
-            if operation in {"subtract", "add"}:
-                piece = Piece(quantity if operation == "add" else -quantity, varies)
-                return Side((*side.pieces, piece))
-            if operation == "divide":
-                return Side(tuple(Piece(p.quantity / quantity, p.varies) for p in side.pieces), whole=side, divisor=quantity)
-            return Side(tuple(Piece(p.quantity * quantity, p.varies) for p in side.pieces))
-
-        return on(state[0]), on(state[1])
-
-    def _outcomes(self) -> Iterator[tuple[int, _State, Binding, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+    def _outcomes(self) -> Iterator[tuple[int, State, Binding, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
         """What the pending operations lead to: after the first, the first two, ... with the operands' roles."""
         yield from self._after(self.state, {}, 0)
 
     def _after(
-        self, state: _State, binding: Binding, done: int
-    ) -> Iterator[tuple[int, _State, Binding, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+        self, state: State, binding: Binding, done: int
+    ) -> Iterator[tuple[int, State, Binding, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
         if done == min(len(self.pending), 3):
             return
         waiting = self.pending[done]
-        candidates = self._operands(waiting, state)
+        candidates = operand_roles(waiting.operation, waiting.value, state, self.roles)
         if not candidates and len(self.roles) and len(self.roles[0].values) == 1:
-            candidates = [constant(waiting.value[0] or waiting.value[1])]  # true, if pointless: "subtract 7" where no 7 is
+            candidates = [
+                constant(waiting.value[0] or waiting.value[1])
+            ]  # true, if pointless: "subtract 7" where no 7 is
         for quantity in candidates:
             bound = dict(binding)
             for claim in waiting.claims:
-                bound |= bind_constant_or_multiple(claim.operand, quantity)
-            after = self._apply(waiting.operation, quantity, bool(waiting.value[0]), state)
+                bound |= bind_operand(claim.operand, quantity)
+            after = applied(waiting.operation, quantity, bool(waiting.value[0]), state)
             last = (waiting.operation, waiting.value, quantity)
             yield done + 1, after, bound, last
             yield from self._after(after, bound, done + 1)
@@ -241,7 +197,7 @@ class _Chain:
         if self.matches > _MOST_MATCHES:
             raise Unreadable("too much to compare")
 
-    def _match_pair(self, sides: Sequence[Sum], state: _State, extra: Sequence[Quantity] = ()) -> Binding | None:
+    def _match_pair(self, sides: Sequence[Sum], state: State, extra: Sequence[Quantity] = ()) -> Binding | None:
         self._count()
         pool = [*extra, *self._pool()]
         try:
@@ -264,12 +220,12 @@ class _Chain:
         self.state = (side_of(sides[0], binding), side_of(sides[1], binding))
         self.check = None
         (a, b), (c, d) = (totals(side.pieces) for side in self.state)
-        if a.same(ONE) and not b and not c or c.same(ONE) and not d and not a:
+        if (a.same(ONE) and not b and not c) or (c.same(ONE) and not d and not a):
             self.result.answered = True
         self.result.states.append((stop, (a.value, b.value, c.value, d.value)))
         return binding
 
-    def _restated(self, sides: Sequence[Sum], state: _State) -> Binding | None:
+    def _restated(self, sides: Sequence[Sum], state: State) -> Binding | None:
         found = self._match_pair(sides, state)
         if found is None:
             return None
@@ -319,7 +275,7 @@ class _Chain:
                 return self._reach(sides, found, stop)
         return None
 
-    def _unsaid(self, sides: Sequence[Sum]) -> Iterator[tuple[_State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+    def _unsaid(self, sides: Sequence[Sum]) -> Iterator[tuple[State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
         (a, b), (c, d) = plain_value(sides[0]), plain_value(sides[1])
         (p, q), (r, s) = ((x.value, y.value) for x, y in (totals(side.pieces) for side in self.state))
         if a - p == c - r and b - q == d - s:
@@ -327,27 +283,43 @@ class _Chain:
             yield from self._shifted(self.state, shifts, None)
         for side in self.state:
             quantity = totals(side.pieces)[0]
-            if quantity.value and all(quantity.values) and (a, b, c, d) == tuple(v / quantity.value for v in (p, q, r, s)):
+            if (
+                quantity.value
+                and all(quantity.values)
+                and (a, b, c, d) == tuple(v / quantity.value for v in (p, q, r, s))
+            ):
                 value = quantity.value
-                yield self._apply("divide", quantity, False, self.state), ("divide", (Fraction(0), value), quantity)
+                yield applied("divide", quantity, False, self.state), ("divide", (Fraction(0), value), quantity)
                 break
-        for factor in [ONE / piece.quantity for side in self.state for piece in side.pieces if all(piece.quantity.values)]:
-            if factor.value != 1 and factor.value.denominator == 1 and (a, b, c, d) == tuple(v * factor.value for v in (p, q, r, s)):
-                yield self._apply("multiply", factor, False, self.state), ("multiply", (Fraction(0), factor.value), factor)
+        for factor in [
+            ONE / piece.quantity for side in self.state for piece in side.pieces if all(piece.quantity.values)
+        ]:
+            if (
+                factor.value != 1
+                and factor.value.denominator == 1
+                and (a, b, c, d) == tuple(v * factor.value for v in (p, q, r, s))
+            ):
+                yield (
+                    applied("multiply", factor, False, self.state),
+                    ("multiply", (Fraction(0), factor.value), factor),
+                )
 
     def _shifted(
-        self, state: _State, shifts: Sequence[tuple[Fraction, bool]], last: tuple[str, tuple[Fraction, Fraction], Quantity] | None
-    ) -> Iterator[tuple[_State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+        self,
+        state: State,
+        shifts: Sequence[tuple[Fraction, bool]],
+        last: tuple[str, tuple[Fraction, Fraction], Quantity] | None,
+    ) -> Iterator[tuple[State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
         if not shifts:
             if last is not None:
                 yield state, last
             return
         (value, varies), rest = shifts[0], shifts[1:]
-        for quantity in self._eliminated(-value, varies, state, False):
+        for quantity in eliminated(-value, varies, state, False):
             operation = "subtract" if value < 0 else "add"
             operand = quantity if value < 0 else -quantity
             size = (abs(value), Fraction(0)) if varies else (Fraction(0), abs(value))
-            yield from self._shifted(self._apply(operation, operand, varies, state), rest, (operation, size, operand))
+            yield from self._shifted(applied(operation, operand, varies, state), rest, (operation, size, operand))
 
     def _assignment(self, sides: Sequence[Sum], stop: int) -> Binding | None:
         target = (Side((Piece(ONE, True),)), Side((Piece(self.solution, False),)))
@@ -359,7 +331,11 @@ class _Chain:
 
     def _answer(self, value: Sum) -> str:
         if self.pending:
-            ways = [(done, state, bound, last) for done, state, bound, last in self._outcomes() if done == len(self.pending) and _solved(state)]
+            ways = [
+                (done, state, bound, last)
+                for done, state, bound, last in self._outcomes()
+                if done == len(self.pending) and is_solved(state)
+            ]
             if not ways:
                 return "an operation without its result"
             self._unique([way[2] for way in ways])
@@ -374,7 +350,7 @@ class _Chain:
 
     def _as_check(self, sides: Sequence[Sum]) -> Binding | None:
         """The given equation with the solution put in, or what becomes of it."""
-        targets: list[tuple[_State, Quantity | None]] = [] if self.check is None else [(self.check, None)]
+        targets: list[tuple[State, Quantity | None]] = [] if self.check is None else [(self.check, None)]
         targets.append((self.given, self.solution))
         pool = self._pool()
         for (left, right), solution in targets:
@@ -396,7 +372,10 @@ class _Chain:
         pool = self._pool()
         states = [*self.applied, *(state for _, state, _, _ in self._outcomes()), self.state, self.given]
         ways: list[Binding] = []
-        for side, solution in [*((side, None) for state in states for side in state), *((side, self.solution) for side in self.given)]:
+        for side, solution in [
+            *((side, None) for state in states for side in state),
+            *((side, self.solution) for side in self.given),
+        ]:
             self._count()
             try:
                 found: Binding = {}
@@ -412,30 +391,9 @@ class _Chain:
 
     def _unique(self, ways: Sequence[Binding]) -> None:
         first = ways[0]
-        if any(first[place] != other[place] and not first[place].same(other[place])
-               for other in ways[1:] for place in first.keys() & other.keys()):
+        if any(
+            first[place] != other[place] and not first[place].same(other[place])
+            for other in ways[1:]
+            for place in first.keys() & other.keys()
+        ):
             raise Ambiguous
-
-
-def bind_constant_or_multiple(operand: Sum, quantity: Quantity) -> Binding:
-    """Bind the operand of an operation, "3" or "2x" or "x", to its role."""
-    try:
-        if has_variable(operand):
-            return match_side(operand, Side((Piece(quantity, True),)), ())
-        return bind_constant(operand, quantity)
-    except NoMatch:
-        return {}
-
-
-def _solved(state: _State) -> bool:
-    (a, b), (c, d) = (totals(side.pieces) for side in state)
-    return (a.same(ONE) and not b and not c) or (c.same(ONE) and not d and not a)
-
-
-def _distinct(quantities: Sequence[Quantity]) -> list[Quantity]:
-    found: list[Quantity] = []
-    for quantity in quantities:
-        if not any(quantity.same(other) for other in found):
-            found.append(quantity)
-    return found
-

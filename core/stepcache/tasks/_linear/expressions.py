@@ -10,8 +10,23 @@ from typing import Literal, Protocol, Self, TypeVar
 from stepcache.tasks._linear.tokens import Token, number_of
 
 __all__ = [
-    "Group", "Negative", "Node", "Number", "Product", "Quotient", "Sum", "Term", "Unreadable", "Variable",
-    "form", "has_variable", "leading_number", "linear", "numbers", "parse_sum", "plain_value",
+    "Group",
+    "Negative",
+    "Node",
+    "Number",
+    "Product",
+    "Quotient",
+    "Sum",
+    "Term",
+    "Unreadable",
+    "Variable",
+    "form",
+    "has_variable",
+    "leading_number",
+    "linear",
+    "numbers",
+    "parse_sum",
+    "plain_value",
 ]
 
 _MAX_DEPTH = 16

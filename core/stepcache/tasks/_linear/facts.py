@@ -18,6 +18,7 @@ from stepcache.tasks._linear.prompts import Equation
 
 __all__ = ["false_claim", "final_answer", "is_assignment"]
 
+_MOST_CLAIMS = 250  # bounds the time a hostile reply can cost
 _Line = tuple[Fraction, Fraction]
 
 
@@ -57,13 +58,15 @@ def _digits(side: Sum) -> int:
 
 
 def near(value: Fraction, exact: Fraction, side: Sum) -> bool:
-    """Whether `value`, marked as rounded, agrees with `exact` in the digits it states; nothing rounds to another whole number."""
+    """Whether `value`, marked as rounded, agrees with `exact` in the digits it states; it must state some."""
     places = _digits(side)
     return places > 0 and abs(value - exact) <= Fraction(1, 2 * 10**places)
 
 
 def false_claim(reply: Reply, equation: Equation) -> tuple[int, str] | None:
     """The first claim shown to be false for this equation, as (place in the text, reason); None if there is none."""
+    if len(reply.claims) > _MOST_CLAIMS:
+        return reply.claims[_MOST_CLAIMS].start, "it makes more claims than a solution needs"
     solution = equation.solution
     lines: list[_Line] = [equation.difference]
     stated: list[Fraction] = []
@@ -104,7 +107,9 @@ def _false_equation(claim: EquationClaim, solution: Fraction | None, lines: list
                 return "it says that two different numbers are equal"
         elif solution is None or line[0] * solution + line[1] != 0:
             return "this equation has another solution"
-        elif not (_follows(line, lines, stated) or {left, right} == {(Fraction(1), Fraction(0)), (Fraction(0), solution)}):
+        elif not (
+            _follows(line, lines, stated) or {left, right} == {(Fraction(1), Fraction(0)), (Fraction(0), solution)}
+        ):
             return "this equation does not follow from the one given"
         else:
             lines.append(line)
@@ -112,7 +117,7 @@ def _false_equation(claim: EquationClaim, solution: Fraction | None, lines: list
 
 
 def _follows(line: _Line, lines: Sequence[_Line], stated: Sequence[Fraction]) -> bool:
-    """Whether left - right is that of an equation before it, up to sign, a stated factor, or reduction to lowest terms."""
+    """Whether left - right is that of an equation before it, up to sign, a stated factor, or reduction."""
     allowed = {Fraction(1), Fraction(-1)}
     for factor in stated[-4:]:
         allowed |= {known * factor for known in allowed} | {-known * factor for known in allowed}
@@ -138,7 +143,7 @@ def _reduced(line: _Line) -> _Line:
 
 
 def final_answer(reply: Reply, equation: Equation) -> tuple[bool, str]:
-    """Whether the last assignment of the reply is the solution, exactly or rounded where marked; with the reason if not."""
+    """Whether the last assignment of the reply is the solution, exact or marked as rounded; with the reason if not."""
     assignments = [claim for claim in reply.claims if is_assignment(claim)]
     if not assignments:
         return False, "it states no value of the unknown"

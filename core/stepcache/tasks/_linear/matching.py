@@ -149,7 +149,7 @@ def _distribute(terms: Sequence[Term], pieces: Sequence[Piece], pool: Sequence[Q
     if max(len(terms), len(pieces)) > _MOST or len(terms) > len(pieces):
         raise NoMatch
     wanted = [sum(_value(term.body)) * term.sign for term in terms]
-    ways = [way for way in _cuts(wanted, pieces)] or [way for way in _permutations(wanted, pieces)]
+    ways = list(_cuts(wanted, pieces)) or list(_permutations(wanted, pieces))
     found: list[Binding] = []
     for way in ways:
         try:
@@ -208,7 +208,11 @@ def _match(node: Node, pieces: Sequence[Piece], pool: Sequence[Quantity]) -> Bin
                 return bind_constant(node, b)
             if has_variable(bottom):
                 raise NoMatch
-            return _only(list(_ways(bottom, pool, lambda q: _match(top, [Piece(p.quantity * q, p.varies) for p in pieces], pool))))
+            return _only(
+                list(
+                    _ways(bottom, pool, lambda q: _match(top, [Piece(p.quantity * q, p.varies) for p in pieces], pool))
+                )
+            )
         case Product((first, second)):
             return _match_product(first, second, pieces, pool)
         case _:
@@ -260,11 +264,14 @@ def bind_constant(node: Node, quantity: Quantity) -> Binding:
 
 
 def _is_fraction(node: Quotient) -> bool:
-    """Whether a quotient is one literal: two plain numerals in lowest terms (a fraction that still cancels is a step)."""
+    """Whether a quotient is one literal: two plain numerals in lowest terms; one that still cancels is a step."""
     top, bottom = _bare(node.top), _bare(node.bottom)
     if not (isinstance(top, Number) and isinstance(bottom, Number)) or bottom.value in (0, 1):
         return False
-    return top.value.denominator == bottom.value.denominator == 1 and (top.value / bottom.value).denominator == bottom.value
+    return (
+        top.value.denominator == bottom.value.denominator == 1
+        and (top.value / bottom.value).denominator == bottom.value
+    )
 
 
 def _bare(node: Node) -> Node:
@@ -322,10 +329,12 @@ def _same_form(
         case Sum(terms), Sum(others):
             return len(terms) == len(others) and all(
                 t.sign == o.sign and _same_form(t.body, o.body, binding, found, solution)
-                for t, o in zip(terms, others, strict=True))
+                for t, o in zip(terms, others, strict=True)
+            )
         case Product(factors), Product(others):
             return len(factors) == len(others) and all(
-                _same_form(f, o, binding, found, solution) for f, o in zip(factors, others, strict=True))
+                _same_form(f, o, binding, found, solution) for f, o in zip(factors, others, strict=True)
+            )
         case Quotient(), Quotient():
             place = (source.start, source.stop)
             if place in binding:
@@ -334,6 +343,7 @@ def _same_form(
                 found[tree.start, tree.stop] = binding[place]
                 return True
             return _same_form(tree.top, source.top, binding, found, solution) and _same_form(
-                tree.bottom, source.bottom, binding, found, solution)
+                tree.bottom, source.bottom, binding, found, solution
+            )
         case _:
             return False

@@ -1,8 +1,10 @@
-"""The operation phrases of the languages: verb, inflection, preposition, and what they turn into under a change of sign."""
+"""The operation phrases of the languages: verb, inflection, preposition, and what a change of sign makes of them."""
 
 from __future__ import annotations
 
 from typing import Final, Literal
+
+from stepcache.tasks._linear.words import words
 
 __all__ = ["ANSWER_WORDS", "COUNTERPART", "IS_WORDS", "OPERAND_FILLERS", "VERBS", "Operation", "prepositions"]
 
@@ -13,20 +15,20 @@ _PAIRS: Final = {
     "en": "subtract add subtracts adds subtracting adding subtracted added",
     "de": "subtrahiere addiere subtrahieren addieren subtrahiert addiert",
     "es": "resta suma restamos sumamos restar sumar restando sumando reste sume resto sumo restas sumas",
-    "fr": "soustrais ajoute soustrayons ajoutons soustraire ajouter soustrayant ajoutant soustrayez ajoutez soustrait ajouté",
-    "zh": "减去 加上 都减去 都加上 同时减去 同时加上 两边减去 两边加上 两边都减去 两边都加上 两边同时减去 两边同时加上 等式两边减去 等式两边加上 "
-          "等式两边同时减去 等式两边同时加上 方程两边减去 方程两边加上 方程两边同时减去 方程两边同时加上",
+    "fr": "soustrais ajoute soustrayons ajoutons soustraire ajouter soustrayant ajoutant soustrayez ajoutez "
+    "soustrait ajouté",
+    "zh": "减去 加上",
     "ar": "اطرح أضف نطرح نضيف بطرح بإضافة",
 }
 _DIVIDE: Final = (
-    "divide divides dividing divided teile teilen dividiere dividieren geteilt dividiert dividimos dividir dividiendo divida "
-    "divise divisons diviser divisant divisez 除以 都除以 同时除以 两边除以 两边都除以 两边同时除以 等式两边除以 等式两边同时除以 方程两边除以 "
-    "方程两边同时除以 اقسم نقسم بقسمة"
+    "divide divides dividing divided teile teilen dividiere dividieren geteilt dividiert dividimos dividir "
+    "dividiendo divida "
+    "divise divisons diviser divisant divisez 除以 اقسم نقسم بقسمة"
 )
 _MULTIPLY: Final = (
-    "multiply multiplies multiplying multiplied multipliziere multiplizieren multipliziert multiplica multiplicamos multiplicar "
-    "multiplicando multiplique multiplie multiplions multiplier multipliant multipliez 乘以 都乘以 同时乘以 两边乘以 两边同时乘以 "
-    "等式两边同时乘以 اضرب نضرب بضرب"
+    "multiply multiplies multiplying multiplied multipliziere multiplizieren multipliziert multiplica "
+    "multiplicamos multiplicar "
+    "multiplicando multiplique multiplie multiplions multiplier multipliant multipliez 乘以 اضرب نضرب بضرب"
 )
 
 VERBS: dict[str, Operation] = {}
@@ -44,8 +46,10 @@ _PREPOSITIONS: Final[dict[str, dict[str, str]]] = {
     "en": {"from": "to", "to": "from"},
     "es": {"de": "a", "a": "de"},
     "fr": {"des": "aux", "aux": "des"},
+    "de": {"von": "zu", "zu": "von"},
+    "ar": {"من": "إلى", "إلى": "من"},
 }
-_SIDES: Final = {"both", "each", "ambos", "cada", "deux"}
+_SIDES: Final = {"both", "each", "ambos", "cada", "deux", "beiden", "الطرفين", "طرفي", "كلا"}
 
 
 def prepositions(word: str, following: str) -> str | None:
@@ -57,14 +61,22 @@ def prepositions(word: str, following: str) -> str | None:
 
 # Words that may stand between a verb and its operand.
 OPERAND_FILLERS: Final = frozenset(
-    "both each side sides of the this that equation equations by term terms constant constants number value coefficient which is "
-    "in front with on its and left right hand resulting entire new "
-    "beide beiden seiten seite der die das gleichung durch mit auf ambos ambas lados lado miembros la el ecuación entre por de cada "
-    "los las les deux côtés membres chaque côté l'équation par "
-    "على من طرفي الطرفين كلا المعادلة".split()
+    words("""
+both each side sides of the this that equation equations by term terms constant constants number value
+coefficient which is in front with on its we wir man nun jetzt dann zuerst zunächst nous on and left right
+hand resulting entire new beide beiden seiten seite der die das gleichung durch mit auf ambos ambas lados lado
+miembros la el ecuación entre por de cada los las les deux côtés membres chaque côté l'équation par على من
+طرفي الطرفين كلا المعادلة
+""")
 )
 ANSWER_WORDS: Final = frozenset(
-    "answer solution value result lösung wert ergebnis antwort solución valor respuesta resultado solution valeur réponse résultat "
-    "答案 解 的值 الحل الجواب قيمة".split()
+    words("""
+answer solution value result lösung wert ergebnis antwort solución valor respuesta resultado solution valeur
+réponse résultat 答案 解 的值 الحل الجواب قيمة
+""")
 )
-IS_WORDS: Final = frozenset("is equals be ist beträgt lautet es est vaut vale 是 为 等于 هو هي".split())
+IS_WORDS: Final = frozenset(
+    words("""
+is equals be ist beträgt lautet es est vaut vale 是 为 等于 هو هي
+""")
+)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from stepcache.tasks._linear.expressions import Sum, Unreadable, form, has_variable, parse_sum, plain_value
+from stepcache.tasks._linear.languages import LANGUAGES
 from stepcache.tasks._linear.tokens import Token, plain_characters, tokenize
-from stepcache.tasks._linear.wording import LANGUAGES, Wording
+from stepcache.tasks._linear.wording import Wording
 
 __all__ = ["Equation", "Reading", "read_equation", "read_prompt"]
 
@@ -20,8 +21,10 @@ _MAX_PROMPT = 2_000
 _FORBIDDEN = {"<", "~", "^", "|", "other", "arrow", "boxed", "command", "over", "break"}
 _MATH = {"number", "+", "-", "*", "/", "=", "(", ")", "{", "}", "frac"}
 _ANSWER_FORM = re.compile(
-    r"(?<![\w+*/^)-])([^\W\d]\w*) ?= ?(?:<[^<>=\n]{1,20}>|\[[^\W\d][^\[\]=\n\d]{0,20}\]|\{[^\W\d][^{}=\n\d]{2,20}\}|\.\.\.|…|\?|_{1,5}(?!\w))"
+    r"(?<![\w+*/^)-])([^\W\d]\w*) ?= ?"
+    r"(?:<[^<>=\n]{1,20}>|\[[^\W\d][^\[\]=\n\d]{0,20}\]|\{[^\W\d][^{}=\n\d]{2,20}\}|\.\.\.|…|\?|_{1,5}(?!\w))"
 )
+_LIST_MARKER = re.compile(r"^[^\S\n]*(?:\d{1,2}[.)]|[-*•])[^\S\n]+(?=[^\W\d_]{2})", re.MULTILINE)
 _MARK = "\u241e"  # stands for an answer form while tokens are cut; a prompt that holds it is refused
 
 
@@ -93,7 +96,7 @@ def read_prompt(prompt: str) -> Reading | None:
         forms.append(found.group(1))
         return f" {_MARK} "
 
-    text = _ANSWER_FORM.sub(keep, plain_characters(prompt))
+    text = _ANSWER_FORM.sub(keep, _LIST_MARKER.sub("", plain_characters(prompt)))
     tokens = tokenize(text)
     if any(token.kind in _FORBIDDEN and token.text != _MARK for token in tokens):
         return None
@@ -122,7 +125,9 @@ def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int
         if token.kind != "word":
             return token.kind in _MATH
         letter = re.sub(r"_.*|[\u2080-\u2089]+", "", token.text)
-        return len(letter) == 1 or (letter.isascii() and len(letter) > 2 and counts[token.text] > 1 and _joined(tokens, i))
+        return len(letter) == 1 or (
+            letter.isascii() and len(letter) > 2 and counts[token.text] > 1 and _joined(tokens, i)
+        )
 
     start, stop = equals, equals + 1
     while start > 0 and belongs(start - 1):
@@ -133,8 +138,12 @@ def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int
         if first > start and not (tokens[first - 1].kind == "word" and tokens[first].spaced):
             break
         for last in range(stop, max(stop - 3, equals + 1), -1):
-            if last < stop and not (tokens[last].kind == "word" and tokens[last].spaced and last + 1 < len(tokens)
-                                    and tokens[last + 1].kind == "word"):
+            if last < stop and not (
+                tokens[last].kind == "word"
+                and tokens[last].spaced
+                and last + 1 < len(tokens)
+                and tokens[last + 1].kind == "word"
+            ):
                 break
             if tokens[first].text == "(" and tokens[last - 1].text == ")" and _loose(tokens[first:equals]):
                 yield first + 1, last - 1
@@ -174,22 +183,41 @@ def _skeleton(tokens: Sequence[Token], start: int, stop: int, variable: str) -> 
     for i, token in enumerate(tokens):
         if i == start:
             parts.append(" E")
-        bracketed = i in {start - 1, stop} and start > 0 and stop < len(tokens) and tokens[start - 1].text + tokens[stop].text == "()"
+        bracketed = (
+            i in {start - 1, stop}
+            and start > 0
+            and stop < len(tokens)
+            and tokens[start - 1].text + tokens[stop].text == "()"
+        )
         if start <= i < stop or bracketed or token.kind in {"math", "stress"}:
             continue
         if token.text == _MARK:
             parts.append(" A")
         elif token.kind == "word":
             word = "V" if token.text == variable else token.text.lower().replace("’", "'")
-            parts.append((" " if token.spaced or i == stop or (parts and parts[-1] in {" V", "V"}) or word == "V" else "") + word)
+            parts.append(
+                (" " if token.spaced or i == stop or (parts and parts[-1] in {" V", "V"}) or word == "V" else "") + word
+            )
         elif token.kind in {"punctuation", "newline"}:
-            parts.append({"\n": "\n", "،": ",", "؛": ";", "؟": "?", "。": ".", "，": ",", "：": ":", "；": ";", "！": "!", "？": "?"}
-                         .get(token.text, token.text if token.text in ".,:;!?" else " "))
+            parts.append(
+                {
+                    "\n": " ",
+                    "،": ",",
+                    "؛": ";",
+                    "؟": "?",
+                    "。": ".",
+                    "，": ",",
+                    "：": ":",
+                    "；": ";",
+                    "！": "!",
+                    "？": "?",
+                }.get(token.text, token.text if token.text in ".,:;!?" else " ")
+            )
         elif token.kind == "-" and i + 1 < len(tokens) and tokens[i + 1].kind == "word":
             parts.append("-")
         else:
             return None
-    skeleton = re.sub(r" *([.,:;!?\n]) *", r"\1 ", "".join(parts)).strip()
+    skeleton = re.sub(r" *([.,:;!?]) *", r"\1 ", "".join(parts)).strip()
     return re.sub(r" +", " ", skeleton)
 
 

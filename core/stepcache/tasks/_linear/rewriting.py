@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from stepcache.tasks._linear import facts
-from stepcache.tasks._linear.chain import Explanation, explain
-from stepcache.tasks._linear.claims import AnswerClaim, EquationClaim, Mention, OperationClaim, Reply, read_reply
+from stepcache.tasks._linear.chain import explain
+from stepcache.tasks._linear.claims import Mention, read_reply
 from stepcache.tasks._linear.expressions import (
     Group,
     Negative,
@@ -19,50 +17,20 @@ from stepcache.tasks._linear.expressions import (
     Product,
     Quotient,
     Sum,
-    Term,
     Variable,
     leading_number,
     numbers,
 )
-from stepcache.tasks._linear.matching import Binding
-from stepcache.tasks._linear.phrases import COUNTERPART, prepositions
+from stepcache.tasks._linear.phrases import COUNTERPART
 from stepcache.tasks._linear.prompts import Equation
 from stepcache.tasks._linear.quantities import value_in
+from stepcache.tasks._linear.slots import Refused, Slot, slots_of
 from stepcache.tasks._linear.tokens import tokenize
 from stepcache.tasks._linear.vocabulary import LETTERS, SIGNED_WORDS, unknown_word
 
 __all__ = ["rewrite_text", "same_equation", "trace_of"]
 
 _VERSION = 1
-_EXPLICIT = set("*/×·⋅∙÷") | {"\\cdot", "\\times", "\\div"}
-
-
-class _Refused(Exception):
-    """This text can't be rewritten; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """A place of the text that holds one literal.
-
-    `mark` is the written sign that belongs to it (None: none written), `sign` what it says, `first` whether nothing
-    stands before it in its sum, `alone` whether a fraction could stand there in plain text, `multiplies` whether it
-    is a factor of something, `bracket` whether a minus needs (or has) brackets of its own.
-    """
-
-    start: int
-    stop: int
-    recipe: Any
-    latex: bool
-    sign: int = 1
-    mark: tuple[int, int] | None = None
-    first: bool = True
-    alone: bool = False
-    multiplies: bool = False
-    bracket: bool = False
-    lonely: bool = False
-    verb: tuple[int, int] | None = None
-    preposition: tuple[int, int, str] | None = None
 
 
 def trace_of(text: str, equation: Equation, decimal_comma: bool | None) -> str:
@@ -70,15 +38,37 @@ def trace_of(text: str, equation: Equation, decimal_comma: bool | None) -> str:
     try:
         slots, names, prose, rigid = _understand(text, equation, decimal_comma)
         if _print(text, slots, names, rigid, equation, equation) != text:
-            raise _Refused("it can't be reproduced")
-    except _Refused as reason:
+            raise Refused("it can't be reproduced")
+    except Refused as reason:
         return json.dumps({"version": _VERSION, "refused": str(reason)})
-    return json.dumps({
-        "version": _VERSION,
-        "slots": [[s.start, s.stop, s.recipe, s.latex, s.sign, s.mark, s.first, s.alone, s.multiplies, s.bracket, s.lonely, s.verb, s.preposition]
-                  for s in slots],
-        "names": names, "prose": prose, "rigid": rigid,
-    }, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(
+        {
+            "version": _VERSION,
+            "slots": [
+                [
+                    s.start,
+                    s.stop,
+                    s.recipe,
+                    s.latex,
+                    s.sign,
+                    s.mark,
+                    s.first,
+                    s.alone,
+                    s.multiplies,
+                    s.bracket,
+                    s.lonely,
+                    s.verb,
+                    s.preposition,
+                ]
+                for s in slots
+            ],
+            "names": names,
+            "prose": prose,
+            "rigid": rigid,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
 
 
 def rewrite_text(
@@ -96,7 +86,7 @@ def rewrite_text(
         back_slots, back_names, _, back_rigid = _understand(result, new, decimal_comma)
         if _print(result, back_slots, back_names, back_rigid, new, old) != text:
             return None
-    except (_Refused, ValueError, TypeError, ZeroDivisionError, IndexError, KeyError):
+    except (Refused, ValueError, TypeError, ZeroDivisionError, IndexError, KeyError):
         return None  # a trace is read from a store: whatever is wrong with it, the reply is not rewritten
     return result
 
@@ -108,131 +98,61 @@ def same_equation(old: Equation, new: Equation) -> bool:
     return _relative(old, new) == [number.value for side in (old.left, old.right) for number in numbers(side)]
 
 
-def _loaded(trace: str) -> tuple[list[_Slot], list[tuple[int, int]], bool, bool]:
+def _loaded(trace: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     data = json.loads(trace)
     if data.get("version") != _VERSION or "refused" in data:
-        raise _Refused(str(data.get("refused", "another version")))
+        raise Refused(str(data.get("refused", "another version")))
     slots = []
-    for start, stop, recipe, latex, sign, mark, first, alone, multiplies, bracket, lonely, verb, preposition in data["slots"]:
-        slots.append(_Slot(start, stop, recipe, latex, sign, mark and tuple(mark), first, alone, multiplies, bracket, lonely,
-                           verb and tuple(verb), preposition and tuple(preposition)))
+    for start, stop, recipe, latex, sign, mark, first, alone, multiplies, bracket, lonely, verb, preposition in data[
+        "slots"
+    ]:
+        slots.append(
+            Slot(
+                start,
+                stop,
+                recipe,
+                latex,
+                sign,
+                mark and tuple(mark),
+                first,
+                alone,
+                multiplies,
+                bracket,
+                lonely,
+                verb and tuple(verb),
+                preposition and tuple(preposition),
+            )
+        )
     return slots, [tuple(name) for name in data["names"]], bool(data["prose"]), bool(data["rigid"])
 
 
-def _understand(text: str, equation: Equation, decimal_comma: bool | None) -> tuple[list[_Slot], list[tuple[int, int]], bool, bool]:
+def _understand(
+    text: str, equation: Equation, decimal_comma: bool | None
+) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     """The slots, the places of the unknown, whether prose mentions it, whether signs must stay; or refuse."""
     if equation.solution is None:
-        raise _Refused("there is no one solution")
+        raise Refused("there is no one solution")
     reply = read_reply(text, equation.variable, decimal_comma)
     word = unknown_word(reply.words)
     if word is not None:
-        raise _Refused(f"the word {word.text!r} may depend on the numbers")
+        raise Refused(f"the word {word.text!r} may depend on the numbers")
     if facts.false_claim(reply, equation) is not None or not facts.final_answer(reply, equation)[0]:
-        raise _Refused("it is not right")
+        raise Refused("it is not right")
     explanation = explain(reply, equation, probes=True)
     if explanation.failure is not None:
-        raise _Refused(explanation.failure.why)
+        raise Refused(explanation.failure.why)
     if not explanation.answered:
-        raise _Refused("it does not reach the answer")
-    slots = sorted(_slots(reply, explanation, text), key=lambda slot: slot.start)
-    names = [(token.start, token.stop) for token in tokenize(text) if token.kind == "word" and token.text == equation.variable]
+        raise Refused("it does not reach the answer")
+    slots = sorted(slots_of(reply, explanation.binding, text), key=lambda slot: slot.start)
+    names = [
+        (token.start, token.stop)
+        for token in tokenize(text)
+        if token.kind == "word" and token.text == equation.variable
+    ]
     attached = {claim.verb.start for claim in explanation.operations}
     rigid = any(word.text in SIGNED_WORDS and word.start not in attached for word in reply.words)
     prose = any(isinstance(claim, Mention) for claim in reply.claims)
     return slots, names, prose, rigid
-
-
-def _slots(reply: Reply, explanation: Explanation, text: str) -> Iterator[_Slot]:
-    binding = explanation.binding
-    for claim in reply.claims:
-        match claim:
-            case EquationClaim(sides):
-                for side in sides:
-                    yield from _in_sum(side, binding, claim.latex, text)
-            case AnswerClaim(value):
-                yield from _in_sum(value, binding, claim.latex, text)
-            case OperationClaim():
-                yield from _in_operand(claim, binding, text)
-            case _:
-                pass
-
-
-def _in_operand(claim: OperationClaim, binding: Binding, text: str) -> Iterator[_Slot]:
-    for slot in _in_sum(claim.operand, binding, claim.latex, text):
-        if claim.operation in {"subtract", "add"} and slot.first and slot.mark is None:
-            preposition = None
-            if claim.preposition is not None:
-                found = claim.preposition
-                turned = prepositions(found.text, _next_word(text, found.stop))
-                if turned is not None:
-                    preposition = (found.start, found.stop, turned)
-            yield _Slot(slot.start, slot.stop, slot.recipe, slot.latex, alone=slot.alone, multiplies=slot.multiplies,
-                        verb=(claim.verb.start, claim.verb.stop), preposition=preposition)
-        else:
-            yield slot
-
-
-def _next_word(text: str, at: int) -> str:
-    words = [token.text.lower() for token in tokenize(text[at : at + 30]) if token.kind == "word"]
-    return words[0] if words else ""
-
-
-def _in_sum(tree: Sum, binding: Binding, latex: bool, text: str) -> Iterator[_Slot]:
-    for i, term in enumerate(tree.terms):
-        yield from _in_term(term, i == 0, len(tree.terms) == 1, binding, latex, text)
-
-
-def _in_term(term: Term, first: bool, lonely: bool, binding: Binding, latex: bool, text: str) -> Iterator[_Slot]:
-    lead = leading_number(term.body)
-    whole = term.body if isinstance(term.body, Quotient) else term.body.factors[0] if isinstance(term.body, Product) else None
-    if isinstance(whole, Quotient) and (whole.start, whole.stop) in binding:
-        quantity = binding[whole.start, whole.stop]
-        factor = isinstance(term.body, Product)
-        yield _Slot(whole.start, whole.stop, quantity.recipe, latex, term.sign, term.mark, first, not factor, factor, lonely=lonely)
-        if isinstance(term.body, Product):
-            for node in term.body.factors[1:]:
-                yield from _in_factor(node, binding, latex, text)
-        return
-    if lead is not None:
-        recipe = _role(lead, binding)
-        yield _Slot(lead.start, lead.stop, recipe, latex, term.sign, term.mark, first, isinstance(term.body, Number),
-                    not isinstance(term.body, Number), lonely=lonely)
-    yield from _in_factor(term.body, binding, latex, text, skip=lead)
-
-
-def _role(number: Number, binding: Binding) -> Any:
-    if (number.start, number.stop) not in binding:
-        raise _Refused("a numeral without a role")
-    return binding[number.start, number.stop].recipe
-
-
-def _in_factor(node: Node, binding: Binding, latex: bool, text: str, skip: Number | None = None) -> Iterator[_Slot]:
-    match node:
-        case Number():
-            if node is not skip:
-                yield _Slot(node.start, node.stop, _role(node, binding), latex, bracket=True)
-        case Variable():
-            return
-        case Negative(body, start, stop):
-            raise _Refused("a minus after an operator")
-        case Group(inner, start, stop):
-            term = inner.terms[0]
-            before = text[:start].rstrip()
-            explicit = before[-1:] in _EXPLICIT or before.endswith(("\\cdot", "\\times", "\\div"))
-            if len(inner.terms) == 1 and isinstance(term.body, Number) and explicit and text[start] == "(" and term.sign == -1:
-                yield _Slot(start, stop, ["~", _role(term.body, binding)], latex, bracket=True)
-                return
-            yield from _in_sum(inner, binding, latex, text)
-        case Sum():
-            yield from _in_sum(node, binding, latex, text)
-        case Product(factors):
-            for factor in factors:
-                yield from _in_factor(factor, binding, latex, text, skip)
-        case Quotient(top, bottom, _, start, stop):
-            if (start, stop) in binding:
-                raise _Refused("a fraction inside a product")
-            yield from _in_factor(top, binding, latex, text, skip)
-            yield from _in_factor(bottom, binding, latex, text, skip)
 
 
 def _relative(old: Equation, new: Equation) -> list[Fraction]:
@@ -272,7 +192,7 @@ def _signed(node: Node, sign: int = 1) -> Iterator[tuple[Number, int]]:
 
 
 def _print(
-    text: str, slots: Sequence[_Slot], names: Sequence[tuple[int, int]], rigid: bool, old: Equation, new: Equation
+    text: str, slots: Sequence[Slot], names: Sequence[tuple[int, int]], rigid: bool, old: Equation, new: Equation
 ) -> str:
     """The text with each slot holding its value in the new equation, and the new name of the unknown (rule R4)."""
     literals = _relative(old, new)
@@ -281,24 +201,24 @@ def _print(
     for slot in slots:
         value = value_in(slot.recipe, literals)
         if rigid and value < 0:
-            raise _Refused("a word for an operation would have to change")
+            raise Refused("a word for an operation would have to change")
         edits += _edits(text, slot, value, value_in(slot.recipe, originals))
     if old.variable != new.variable:
         edits += [(start, stop, new.variable) for start, stop in names]
     parts, at = [], 0
     for start, stop, piece in sorted(edits):
         if start < at:
-            raise _Refused("slots overlap")
+            raise Refused("slots overlap")
         parts += [text[at:start], piece]
         at = stop
     return "".join([*parts, text[at:]])
 
 
-def _edits(text: str, slot: _Slot, value: Fraction, before: Fraction) -> Iterator[tuple[int, int, str]]:
+def _edits(text: str, slot: Slot, value: Fraction, before: Fraction) -> Iterator[tuple[int, int, str]]:
     if slot.multiplies and value != before and abs(value) in (0, 1):
-        raise _Refused("a factor becomes 0 or 1")
+        raise Refused("a factor becomes 0 or 1")
     if slot.multiplies and value != before and abs(before) in (0, 1):
-        raise _Refused("a factor stops being 0 or 1")
+        raise Refused("a factor stops being 0 or 1")
     written = text[slot.start : slot.stop]
     if slot.bracket:
         if value < 0 and value.denominator == 1:
@@ -306,9 +226,8 @@ def _edits(text: str, slot: _Slot, value: Fraction, before: Fraction) -> Iterato
         else:
             yield slot.start, slot.stop, _numeral(value, slot, written)
         return
-    if value == 0 and before != 0:
-        if slot.verb or not slot.lonely or slot.multiplies:
-            raise _Refused("a term vanishes")
+    if value == 0 and before != 0 and (slot.verb or not slot.lonely or slot.multiplies):
+        raise Refused("a term vanishes")
     size, flipped = abs(value), value < 0
     numeral = _numeral(size, slot, written)
     if slot.verb is not None:
@@ -334,11 +253,11 @@ def _edits(text: str, slot: _Slot, value: Fraction, before: Fraction) -> Iterato
 def _counterpart(verb: str) -> str:
     turned = COUNTERPART.get(verb.lower())
     if turned is None:
-        raise _Refused("a verb without a counterpart")
+        raise Refused("a verb without a counterpart")
     return turned.capitalize() if verb[:1].isupper() else turned
 
 
-def _numeral(value: Fraction, slot: _Slot, written: str) -> str:
+def _numeral(value: Fraction, slot: Slot, written: str) -> str:
     """A number of size `value` as it can stand in the slot."""
     if "." in written or "," in written or "٫" in written:
         return _decimal(value, written)
@@ -347,7 +266,7 @@ def _numeral(value: Fraction, slot: _Slot, written: str) -> str:
     if slot.latex:
         return f"\\frac{{{value.numerator}}}{{{value.denominator}}}"
     if not slot.alone:
-        raise _Refused("a fraction where none can stand")
+        raise Refused("a fraction where none can stand")
     return str(value)
 
 
@@ -357,15 +276,15 @@ def _decimal(value: Fraction, written: str) -> str:
         places += 1
         denominator = (value * 10**places).denominator
     if denominator != 1:
-        raise _Refused("a decimal that does not end")
+        raise Refused("a decimal that does not end")
     digits = str(int(value * 10**places)).rjust(places + 1, "0")
     separator = "," if "," in written else "."
     return digits if not places else digits[:-places] + separator + digits[-places:]
 
 
 def _check_name(text: str, old: str, new: str, prose: str | None) -> None:
-    """Rule R7: the new name is not yet in the text, and no name is a word of the language where prose (in it) has names."""
+    """Rule R7: the new name is not in the text yet; where prose names the unknown, neither name is a word."""
     if any(token.kind == "word" and token.text == new for token in tokenize(text)):
-        raise _Refused("the new name already occurs")
+        raise Refused("the new name already occurs")
     if prose is not None and {old.lower(), new.lower()} & LETTERS.get(prose, frozenset()):
-        raise _Refused("the name of the unknown is a word")
+        raise Refused("the name of the unknown is a word")

@@ -13,8 +13,32 @@ __all__ = ["MAX_DIGITS", "Kind", "Token", "number_of", "plain_characters", "toke
 MAX_DIGITS = 40  # a longer literal is no equation that a person wrote; it bounds the cost of exact arithmetic
 
 Kind = Literal[
-    "number", "word", "+", "-", "*", "/", "^", "=", "<", "~", "(", ")", "{", "}", "frac", "boxed", "over", "|",
-    "command", "math", "break", "arrow", "newline", "stress", "punctuation", "other",
+    "number",
+    "word",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "=",
+    "<",
+    "~",
+    "(",
+    ")",
+    "{",
+    "}",
+    "frac",
+    "boxed",
+    "over",
+    "|",
+    "command",
+    "math",
+    "break",
+    "arrow",
+    "newline",
+    "stress",
+    "punctuation",
+    "other",
 ]
 
 
@@ -30,6 +54,7 @@ class Token:
 
 
 _LATIN = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
+_OTHER = rf"[^\W\d_{_LATIN}\u0370-\u03ff]"  # letters of further scripts, with the marks that Arabic puts on them
 _SCAN = re.compile(
     rf"""
       (?P<space>(?:[^\S\n]|\\[,;:!\ ]|\\q?quad(?![A-Za-z])|[\u200e\u200f\ufeff\u202a-\u202e\u2066-\u2069])+)
@@ -39,7 +64,8 @@ _SCAN = re.compile(
     | (?P<delimiter>\\[()\[\]]|\$\$?)
     | (?P<linebreak>\\\\)
     | (?P<arrow>=+>|[-−]+>|[⇒→⟹⟶⇔↔])
-    | (?P<word>(?:[{_LATIN}]+(?:['’][{_LATIN}]+)*|[\u0370-\u03ff]+|[^\W\d_{_LATIN}\u0370-\u03ff][^\W\d_{_LATIN}\u0370-\u03ff\u064b-\u065f\u0670]*)
+    | (?P<word>
+        (?:[{_LATIN}]+(?:['’][{_LATIN}]+)*|[\u0370-\u03ff]+|{_OTHER}(?:{_OTHER}|[\u064b-\u065f\u0670])*)
         (?:_\d{{1,3}}(?![\w])|_\{{\d{{1,3}}\}}|[\u2080-\u2089]{{1,3}})?)
     | (?P<power>\*\*|\^|[²³¹⁰⁴-⁹])
     | (?P<relation>[<>≤≥≠]=?|!=|:=|==)
@@ -50,20 +76,63 @@ _SCAN = re.compile(
 
 _ONE: dict[str, Kind] = {}
 for _characters, _kind in (
-    ("+＋", "+"), ("-−–－﹣‐‑", "-"), ("*×·⋅∙•∗✕✖", "*"), ("/÷∕⁄", "/"), ("=＝", "="), ("≈≃≅", "~"),
-    ("([（［【", "("), (")]）］】", ")"), ("{", "{"), ("}", "}"), ("|", "|"), ("&", "math"),
-    (".,;:!?。，；：！？、؟،؛…\"'“”„«»‘’`¿¡—", "punctuation"), ("✓✔✅", "punctuation"), ("_#", "stress"),
+    ("+＋", "+"),
+    ("-−–－﹣‐‑", "-"),
+    ("*×·⋅∙•∗✕✖", "*"),
+    ("/÷∕⁄", "/"),
+    ("=＝", "="),
+    ("≈≃≅", "~"),
+    ("([（［【", "("),
+    (")]）］】", ")"),
+    ("{", "{"),
+    ("}", "}"),
+    ("|", "|"),
+    ("&", "math"),
+    (".,;:!?。，；：！？、؟،؛…\"'“”„«»‘’`¿¡—", "punctuation"),
+    ("✓✔✅", "punctuation"),
+    ("_#", "stress"),
 ):
     for _character in _characters:
         _ONE[_character] = _kind  # type: ignore[assignment]
 
 _COMMANDS: dict[str, Kind] = {
-    "frac": "frac", "dfrac": "frac", "tfrac": "frac", "boxed": "boxed", "fbox": "boxed", "over": "over",
-    "cdot": "*", "times": "*", "ast": "*", "div": "/", "approx": "~", "simeq": "~", "lbrace": "(", "rbrace": ")",
-    "leq": "<", "geq": "<", "le": "<", "ge": "<", "neq": "<", "ne": "<", "lt": "<", "gt": "<", "mid": "|", "vert": "|",
-    "implies": "arrow", "Rightarrow": "arrow", "rightarrow": "arrow", "to": "arrow", "Longrightarrow": "arrow",
-    "iff": "arrow", "Leftrightarrow": "arrow", "longrightarrow": "arrow", "newline": "break",
-    "checkmark": "punctuation", "ldots": "punctuation", "dots": "punctuation", "therefore": "punctuation",
+    "frac": "frac",
+    "dfrac": "frac",
+    "tfrac": "frac",
+    "boxed": "boxed",
+    "fbox": "boxed",
+    "over": "over",
+    "cdot": "*",
+    "times": "*",
+    "ast": "*",
+    "div": "/",
+    "approx": "~",
+    "simeq": "~",
+    "lbrace": "(",
+    "rbrace": ")",
+    "leq": "<",
+    "geq": "<",
+    "le": "<",
+    "ge": "<",
+    "neq": "<",
+    "ne": "<",
+    "lt": "<",
+    "gt": "<",
+    "mid": "|",
+    "vert": "|",
+    "implies": "arrow",
+    "Rightarrow": "arrow",
+    "rightarrow": "arrow",
+    "to": "arrow",
+    "Longrightarrow": "arrow",
+    "iff": "arrow",
+    "Leftrightarrow": "arrow",
+    "longrightarrow": "arrow",
+    "newline": "break",
+    "checkmark": "punctuation",
+    "ldots": "punctuation",
+    "dots": "punctuation",
+    "therefore": "punctuation",
 }
 _SILENT = {"left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "displaystyle", "limits"}
 
@@ -121,7 +190,8 @@ def _settle_stars(tokens: list[Token]) -> list[Token]:
         before = tokens[i - 1] if i else None
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         operator = (
-            before is not None and after is not None
+            before is not None
+            and after is not None
             and before.kind in {"number", "word", ")", "}"}
             and after.kind in {"number", "word", "(", "-", "frac", "{"}
             and token.spaced == after.spaced

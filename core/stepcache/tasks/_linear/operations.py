@@ -1,0 +1,102 @@
+"""Operations on both sides of a state: what their operands may be, and what they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from stepcache.tasks._linear.claims import OperationClaim
+from stepcache.tasks._linear.expressions import Sum, has_variable
+from stepcache.tasks._linear.matching import Binding, NoMatch, Piece, Side, bind_constant, match_side, totals
+from stepcache.tasks._linear.quantities import ONE, Quantity, constant
+
+__all__ = ["Pending", "State", "applied", "bind_operand", "eliminated", "is_solved", "operand_roles"]
+
+State = tuple[Side, Side]
+
+
+@dataclass(slots=True)
+class Pending:
+    """A stated operation that waits for its result; a repetition of the same statement joins it."""
+
+    claims: list[OperationClaim]
+    value: tuple[Fraction, Fraction]
+
+    @property
+    def operation(self) -> str:
+        return self.claims[0].operation
+
+
+def operand_roles(
+    operation: str, value: tuple[Fraction, Fraction], state: State, roles: Sequence[Quantity]
+) -> list[Quantity]:
+    """The roles that the operand of a stated operation may have in this state."""
+    a, b = value
+    if operation in {"subtract", "add"}:
+        wanted, varies = (a, True) if a else (b, False)
+        return eliminated(wanted if operation == "subtract" else -wanted, varies, state, operation == "add")
+    if operation == "divide":
+        tiers: list[list[Quantity]] = [
+            [totals(side.pieces)[0] for side in state],
+            [piece.quantity for side in state for piece in side.pieces if piece.varies],
+            roles,
+        ]
+    else:
+        tiers = [
+            [ONE / q for side in state if (q := totals(side.pieces)[0]) and q.value and all(q.values)],
+            [ONE / p.quantity for side in state for p in side.pieces if all(p.quantity.values)],
+            roles,
+            [constant(b)] if abs(b) == 1 else [],
+        ]
+    for tier in tiers:
+        found = _distinct([q for q in tier if q.value == b])
+        if found:
+            return found
+    return []
+
+
+def eliminated(value: Fraction, varies: bool, state: State, negated: bool) -> list[Quantity]:
+    found = []
+    for side in state:
+        own = [piece.quantity for piece in side.pieces if piece.varies == varies]
+        total = totals(side.pieces)[0 if varies else 1]
+        found += [q for q in [*own, total] if q.value == value]
+    return _distinct([-q for q in found] if negated else found)
+
+
+def applied(operation: str, quantity: Quantity, varies: bool, state: State) -> State:
+    def on(side: Side) -> Side:
+        if operation in {"subtract", "add"}:
+            piece = Piece(quantity if operation == "add" else -quantity, varies)
+            return Side((*side.pieces, piece))
+        if operation == "divide":
+            return Side(
+                tuple(Piece(p.quantity / quantity, p.varies) for p in side.pieces), whole=side, divisor=quantity
+            )
+        return Side(tuple(Piece(p.quantity * quantity, p.varies) for p in side.pieces))
+
+    return on(state[0]), on(state[1])
+
+
+def bind_operand(operand: Sum, quantity: Quantity) -> Binding:
+    """Bind the operand of an operation, "3" or "2x" or "x", to its role."""
+    try:
+        if has_variable(operand):
+            return match_side(operand, Side((Piece(quantity, True),)), ())
+        return bind_constant(operand, quantity)
+    except NoMatch:
+        return {}
+
+
+def is_solved(state: State) -> bool:
+    (a, b), (c, d) = (totals(side.pieces) for side in state)
+    return (a.same(ONE) and not b and not c) or (c.same(ONE) and not d and not a)
+
+
+def _distinct(quantities: Sequence[Quantity]) -> list[Quantity]:
+    found: list[Quantity] = []
+    for quantity in quantities:
+        if not any(quantity.same(other) for other in found):
+            found.append(quantity)
+    return found
