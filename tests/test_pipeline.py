@@ -156,6 +156,7 @@ def test_whatever_the_model_says_the_solution_is_right_and_only_right_replies_ar
     assert result.verified
     assert "x = 6" in result.output
     assert "= 10" not in result.output
+    cache.flush()
     for entry, _ in cache.store.scan():
         assert "x = 6" in entry.reply or entry.reply == REPLY
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any, assert_never
 from stepcache._data import Entry, Match
 from stepcache._effects import Block, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
 from stepcache._policy import Policy
+from stepcache._recorder import Recorder
 from stepcache._workers import Workers
 from stepcache.errors import EmbeddingError, StepCacheError, StoreError
 from stepcache.protocols import Embedder, Store
@@ -22,6 +24,7 @@ _log = logging.getLogger("stepcache")
 _LOAD_SECONDS = 120.0  # loading a model from disk is slow once, and not a fault
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0  # seconds without a failed part, doubled at each failure
 _MIN_SPREAD = 0.02
+_INLINE_SECONDS = 0.002  # an embedding faster than this is made on the caller's path
 # Sentences without any common topic: an embedder that sees them as one can't tell requests apart (case 32).
 _UNRELATED = ("The ferry leaves the harbour at dawn.", "Photosynthesis needs light.", "int main(void) { return 0; }",
               "She refused the loan because of the interest rate.")
@@ -66,6 +69,10 @@ class Backend:
         self._embedder_guard = _Guard("embedder")
         self._judge_guard = _Guard("judge")
         self._loaded = False
+        self._store_loaded = not hasattr(store, "load")
+        self._load_lock = threading.Lock()
+        self._embed_seconds = 0.0
+        self._recorder = Recorder(self._write)
         self._dimensions: int | None = None
         self._semantic = embedder is not None
         self._blocking = bool(getattr(store, "blocking", True))
@@ -105,6 +112,8 @@ class Backend:
         if not self._store_guard.closed:
             return (_nothing_of(effect),)
         if isinstance(effect, Fetch):
+            if (waiting := self._recorder.find(effect.namespace, effect.key)) is not None:
+                return (waiting,)
             try:
                 found = self.store.peek(effect.namespace, effect.key)
             except Exception:  # the store's own fault shows in the guarded call that follows
@@ -114,23 +123,26 @@ class Backend:
 
     def _work(self, effect: Effect) -> tuple[Callable[[], Any], float | None, _Guard]:
         """What to do, how long it may take (None: not at all worth a thread), and whose fault a failure is."""
-        store = self.store
         timeout = self.policy.cache_timeout if self._blocking else None
+        if not self._store_loaded:
+            timeout = _LOAD_SECONDS
         match effect:
             case Fetch():
-                return lambda: store.get(effect.namespace, effect.key), timeout, self._store_guard
+                return lambda: self._opened().get(effect.namespace, effect.key), timeout, self._store_guard
             case FetchTemplate():
                 return lambda: self._by_template(effect), timeout, self._store_guard
             case Search():
                 return lambda: self._search(effect), timeout, self._store_guard
             case Save():
+                if self._semantic and self._inline():
+                    timeout = _LOAD_SECONDS if self._loads_slowly() else self.policy.cache_timeout
                 return lambda: self._save(effect), timeout, self._store_guard
             case Block():
-                return lambda: store.block(effect.namespace, effect.key, effect.asker), timeout, self._store_guard
+                return (lambda: self._opened().block(effect.namespace, effect.key, effect.asker)), timeout, \
+                    self._store_guard
             case Embed():
-                slow = not self._loaded and hasattr(self.embedder, "load")
-                return (lambda: self._embed(effect)), (_LOAD_SECONDS if slow else self.policy.cache_timeout), \
-                    self._embedder_guard
+                timeout = _LOAD_SECONDS if self._loads_slowly() else self.policy.cache_timeout
+                return (lambda: self._embed(effect)), timeout, self._embedder_guard
             case Judge():
                 return (lambda: self._judge(effect)), self.policy.flight_timeout, self._judge_guard
             case Generate():
@@ -147,51 +159,109 @@ class Backend:
             raise kind(f"the {guard.name} failed: {type(error).__name__}: {error}") from error
         return _nothing_of(effect)
 
+    def settle(self, timeout: float | None = None) -> bool:
+        """Wait until everything recorded so far has reached the store; False if the time was too short."""
+        return self._recorder.drain(timeout)
+
+    def _opened(self) -> Store:
+        """The store, opened where that is slow once (an import, a migration), so that later calls are not."""
+        if not self._store_loaded:
+            self.store.load()  # type: ignore[attr-defined]
+            self._store_loaded = True
+        return self.store
+
     def _by_template(self, effect: FetchTemplate) -> tuple[Entry, ...]:
-        blocked = self.store.blocked(effect.namespace, effect.asker)
-        found = self.store.by_template(effect.namespace, effect.template, effect.limit + len(blocked))
-        return tuple(entry for entry in found if entry.key not in blocked)[: effect.limit]
+        store = self._opened()
+        blocked = store.blocked(effect.namespace, effect.asker)
+        waiting = self._recorder.by_template(effect.namespace, effect.template)
+        found = store.by_template(effect.namespace, effect.template, effect.limit + len(blocked))
+        newer = {entry.key for entry in waiting}
+        both = (*waiting, *(entry for entry in found if entry.key not in newer))
+        return tuple(entry for entry in both if entry.key not in blocked)[: effect.limit]
 
     def _search(self, effect: Search) -> tuple[Match, ...]:
         assert self.embedder is not None
-        blocked = self.store.blocked(effect.namespace, effect.asker)
-        found = self.store.search(effect.namespace, effect.partition, self.embedder.fingerprint, effect.vector,
-                                  effect.limit + len(blocked))
+        store = self._opened()
+        blocked = store.blocked(effect.namespace, effect.asker)
+        found = store.search(effect.namespace, effect.partition, self.embedder.fingerprint, effect.vector,
+                             effect.limit + len(blocked))
         return tuple(match for match in found if match.entry.key not in blocked)[: effect.limit]
 
     def _save(self, effect: Save) -> bool:
-        entry = effect.entry
-        if effect.vector is not None and self.embedder is not None:
+        """Store at once what has a vector or needs none; embed the rest later, unless that takes no time."""
+        if effect.vector is not None or not self._semantic or not self._embedder_guard.closed:
+            self._put(effect.entry, effect.vector)
+            return True
+        if self._inline():
+            self._write(effect.entry)
+            return True
+        return self._recorder.submit(effect.entry)
+
+    def _inline(self) -> bool:
+        """Whether to embed on the caller's path: where that is known to take no time, or a fault must be raised."""
+        return self.policy.strict or (self._loaded and self._embed_seconds < _INLINE_SECONDS)
+
+    def _put(self, entry: Entry, vector: tuple[float, ...] | None) -> None:
+        if vector is not None and self.embedder is not None:
             entry = replace(entry, fingerprint=self.embedder.fingerprint)
-        self.store.put(entry, effect.vector)
-        return True
+        self._opened().put(entry, vector)
+
+    def _write(self, entry: Entry) -> None:
+        """Embed and store one entry; one that can't be embedded is stored for exact and template reuse."""
+        vector = None
+        try:
+            vector = self._vector(entry.request.prompt)
+        except Exception as error:  # law 6
+            self._embedder_guard.failed(error)
+            if self.policy.strict:
+                raise EmbeddingError(f"the embedder failed: {type(error).__name__}: {error}") from error
+        try:
+            self._put(entry, vector)
+        except Exception as error:  # law 6
+            self._store_guard.failed(error)
+            raise
 
     def _embed(self, effect: Embed) -> tuple[float, ...] | None:
-        embedder = self.embedder
-        assert embedder is not None
-        if not self._loaded:
-            self._load(embedder)
+        store = self._opened()
+        if self._recorder.find_any(effect.namespace):
+            self._recorder.drain()
+        if not self._loaded and not store.count(effect.namespace):
+            return None  # nothing to find: the model need not be loaded for that
+        self._load()
+        assert self.embedder is not None
+        if self._semantic and store.has_vectors(effect.namespace, effect.partition, self.embedder.fingerprint):
+            return self._vector(effect.text)
+        return None
+
+    def _vector(self, text: str) -> tuple[float, ...] | None:
+        self._load()
         if not self._semantic:
             return None
-        if effect.only_if_searchable and not self.store.has_vectors(
-                effect.namespace, effect.partition, embedder.fingerprint):
-            return None
+        assert self.embedder is not None
         # Tokenizers refuse lone surrogates; for similarity a replacement character does as well.
-        text = effect.text.encode("utf-8", "replace").decode("utf-8")
-        return self._checked(embedder.embed(text))
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        start = time.perf_counter()
+        vector = self._checked(self.embedder.embed(clean))
+        self._embed_seconds = time.perf_counter() - start
+        return vector
 
-    def _load(self, embedder: Embedder) -> None:
+    def _loads_slowly(self) -> bool:
+        return not self._loaded and hasattr(self.embedder, "load")
+
+    def _load(self) -> None:
         """Load the model where it has to be, and look once whether its vectors tell texts apart."""
-        load = getattr(embedder, "load", None)
-        if load is not None:
-            load()
-        probes = [self._checked(vector) for vector in embedder.embed_many(_UNRELATED)]
-        nearest = [_cosine(a, b) for i, a in enumerate(probes) for b in probes[:i]]
-        if min(nearest) > 1 - _MIN_SPREAD:
-            self._semantic = False
-            _log.warning("the embedder gives unrelated sentences a cosine above %.2f; similar reuse by embedding is "
-                         "turned off", 1 - _MIN_SPREAD)
-        self._loaded = True
+        with self._load_lock:
+            if self._loaded or self.embedder is None:
+                return
+            if (load := getattr(self.embedder, "load", None)) is not None:
+                load()
+            probes = [self._checked(vector) for vector in self.embedder.embed_many(_UNRELATED)]
+            nearest = [_cosine(a, b) for i, a in enumerate(probes) for b in probes[:i]]
+            if min(nearest) > 1 - _MIN_SPREAD:
+                self._semantic = False
+                _log.warning("the embedder gives unrelated sentences a cosine above %.2f; similar reuse by embedding "
+                             "is turned off", 1 - _MIN_SPREAD)
+            self._loaded = True
 
     def _checked(self, vector: Any) -> tuple[float, ...]:
         values = tuple(float(x) for x in vector)

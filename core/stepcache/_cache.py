@@ -37,6 +37,7 @@ __all__ = ["StepCache"]
 
 _log = logging.getLogger("stepcache")
 _MAX_TRUSTED = 4096
+_SETTLE_SECONDS = 120.0  # long enough for an embedder that is being loaded
 _by_path: WeakValueDictionary[str, StepCache] = WeakValueDictionary()
 _by_path_lock = threading.Lock()
 _embedding_notice = False
@@ -381,6 +382,7 @@ class StepCache:
 
         Returns how many entries were removed.
         """
+        self._backend.settle(_SETTLE_SECONDS)
         if isinstance(result_or_key, str):
             return sum(self.store.delete(namespace, [result_or_key]) for namespace in self.store.namespaces())
         result = result_or_key
@@ -397,6 +399,7 @@ class StepCache:
     def clear(self, *, namespace: str | None = None, model: str | None = None, tag: str | None = None,
               older_than: float | None = None) -> int:
         """Remove entries: all, or those of a namespace, model identity, tag or age in seconds. Returns how many."""
+        self._backend.settle(_SETTLE_SECONDS)
         with self._trust_lock:
             self._trusted.clear()
         if model is None and tag is None and older_than is None:
@@ -415,6 +418,7 @@ class StepCache:
 
         The file appears only when it is whole. `progress` is told the count so far after each entry.
         """
+        self._backend.settle(_SETTLE_SECONDS)
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_name(target.name + ".partial")
@@ -459,6 +463,7 @@ class StepCache:
 
     def purge(self) -> None:
         """Leave no byte of removed text or vectors on disk."""
+        self._backend.settle(_SETTLE_SECONDS)
         self.store.purge()
 
     def compact(self) -> None:
@@ -467,11 +472,13 @@ class StepCache:
 
     def flush(self) -> None:
         """Return when everything recorded so far will survive this process."""
+        self._backend.settle(_SETTLE_SECONDS)
         self.store.flush()
 
     def stats(self, namespace: str | None = None) -> Stats:
         """What this cache did since it was opened, for one namespace or for all."""
         try:
+            self._backend.settle(self.policy.cache_timeout)
             entries = self.store.count(namespace)
         except Exception:  # counting must not break an app whose store is down
             entries = 0
@@ -479,6 +486,7 @@ class StepCache:
 
     def close(self) -> None:
         """Write what is still queued and let the store go."""
+        self._backend.settle(_SETTLE_SECONDS)
         self.store.close()
 
     def __enter__(self) -> Self:

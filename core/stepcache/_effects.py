@@ -35,7 +35,6 @@ class Embed:
     namespace: str
     partition: str
     text: str
-    only_if_searchable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Answer: whether the entry was taken."""
+    """Answer: whether the entry was taken. Without a vector it is embedded behind the caller's back."""
 
     entry: Entry
     vector: tuple[float, ...] | None

@@ -156,7 +156,7 @@ def _plan_with(
     if isinstance(decision, Reuse | Patch):
         return Plan(decision=decision, spec=spec, key=key, template=template)
 
-    vector = yield Embed(request.wall, request.partition, request.prompt, only_if_searchable=True)
+    vector = yield Embed(request.wall, request.partition, request.prompt)
     if vector is not None:
         found: tuple[Match, ...] = yield Search(request.wall, request.partition, vector, policy.candidates, key)
         seen = {match.entry.key for match in matches}
@@ -298,10 +298,7 @@ class _Tally:
         entry = self._entry(spec, completion, base)
         if entry is None or not _wanted(policy, request, completion):
             return None
-        vector = made.vector
-        if vector is None:
-            vector = yield Embed(request.wall, request.partition, request.prompt, only_if_searchable=False)
-        taken: bool = yield Save(entry, vector)
+        taken: bool = yield Save(entry, made.vector)
         if not taken:
             return None
         self.world.trust(entry)

@@ -1,0 +1,67 @@
+"""Recording never waits for an embedding, and what is recorded can be found at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+from stepcache import StepCache
+from stepcache.stores.memory import MemoryStore
+from stepcache.tasks import plain_text
+from stepcache.testing import HashEmbedder, ScriptedModel
+
+
+class Held(HashEmbedder):
+    """An embedder whose model takes as long to load as the test says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.release = threading.Event()
+
+    def load(self) -> None:
+        self.release.wait(30)
+
+
+def test_a_record_is_readable_by_key_and_template_before_it_is_embedded():
+    embedder = Held()
+    cache, model = StepCache(MemoryStore(), embedder, tasks=(plain_text(),)), ScriptedModel("elm")
+    cache.complete("Name a tree", model)
+    assert cache.complete("Name a tree", model).exact
+    assert cache.complete("please name a tree.", model).outcome == "reuse"
+    assert embedder.calls == 0
+    embedder.release.set()
+    cache.flush()
+    (entry, vector), = cache.store.scan()
+    assert entry.fingerprint == embedder.fingerprint
+    assert vector is not None
+
+
+def test_a_search_waits_for_what_was_recorded_before_it():
+    embedder = Held()
+    cache, model = StepCache(MemoryStore(), embedder, tasks=(plain_text(),)), ScriptedModel("elm")
+    cache.complete("Name a tree that grows in Graz", model)
+    threading.Timer(0.05, embedder.release.set).start()
+    assert cache.complete("Name a tree that grows in Linz", model).outcome == "skip"
+
+
+def test_each_request_is_embedded_at_most_once():
+    embedder = HashEmbedder()
+    cache, model = StepCache(MemoryStore(), embedder, tasks=(plain_text(),)), ScriptedModel("elm")
+    cache.complete("Name a tree that grows in Graz", model)
+    cache.flush()
+    before = embedder.calls
+    cache.complete("Name a tree that grows in Linz", model)
+    cache.flush()
+    assert embedder.calls == before + 1
+
+
+def test_what_was_recorded_last_survives_a_plain_exit(tmp_path):
+    code = (
+        "from stepcache import StepCache\nfrom stepcache.testing import HashEmbedder\n"
+        f"cache = StepCache.open({str(tmp_path)!r}, embedder=HashEmbedder())\n"
+        "print(cache.complete('Name a tree', lambda prompt, purpose: 'elm').source)\n"
+    )
+    said = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+            for _ in range(2)]
+    assert said == ["model", "cache"]
