@@ -80,14 +80,15 @@ def _run_limited(data: bytes, limits: Limits) -> Verdict:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=folder,
-            env={},
+            env={"HOME": folder},  # without it, looking up the home would ask a system service
             close_fds=True,
             start_new_session=True,
         ) as process:
+            report, ended = b"", False
             try:
                 report, ended = _read(process, time.monotonic() + limits.wall_seconds)
             finally:
-                _kill_group(process)
+                _kill_group(process, ended)
         return _judge(report, ended, process.returncode, token, limits)
 
 
@@ -108,11 +109,12 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, boo
     return report, False
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    # A process that has reported is about to end by itself; its exit status is worth a moment's waiting.
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(0.2)
-    # The group outlives its leader if the leader left children behind.
+def _kill_group(process: subprocess.Popen[bytes], ended: bool) -> None:
+    if ended:  # it is about to leave by itself, and how it leaves tells something
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)
+    # Killed before it is waited for, so that the number can't belong to anyone else yet; a leader that has left
+    # may have left children behind.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

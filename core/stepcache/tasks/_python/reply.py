@@ -12,7 +12,7 @@ from stepcache.tasks._python.parse import MAX_CHARS, Function, Head, functions, 
 __all__ = ["Program", "blocks", "read", "read_any"]
 
 _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
-_PYTHON = re.compile(r"(?:python|py|python3|py3)?\b[^\n]*\Z|\Z", re.IGNORECASE)
+_PYTHON = re.compile(r"(?:(?:python3?|py3?)\b[^\n]*)?\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
