@@ -16,11 +16,12 @@ _BARE = re.compile(r"[^\W\d][\w$@-]*(?:\.[\w$-]+)*", re.UNICODE)
 _GAP = re.compile(r"[ \t]*")
 _BREAK = re.compile(r"\s*")
 _WORD_SEP = r"(?:and|und|sowie|y|e|et|ainsi\ que|as\ well\ as|plus|&)"
-_SEP = re.compile(rf"\s*(?:[,;/]\s*(?:{_WORD_SEP}\s+)?|\s{_WORD_SEP}\s+)", re.IGNORECASE)
+_SEP = re.compile(rf"\s*[,;/]\s*|\s+{_WORD_SEP}\s+", re.IGNORECASE)
+_AND = re.compile(rf"{_WORD_SEP}\s+", re.IGNORECASE)
 _BULLET = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
 _LINE_END = re.compile(r"[ \t]*(?:[,;][ \t]*)?(?:\r?\n|\Z)")
 _TERMINATOR = re.compile(
-    r"""\s*(?: \Z | [.!?:)\]\n—–-] | [,;]\s*(?![,;])
+    r"""\s*(?: \Z | [.!?:)\]\n] | [,;]\s*(?![,;])
       | \b(?:for|about|of|from|describing|on|based|that|which|where|extracted|given|using|to|in|as|only|with|without|at|
            if|when|each|per|taken|representing|by|whose|regarding|concerning|
            für|über|von|aus|zu|zum|zur|auf|basierend|der|die|das|wobei|bei|mit|ohne|im|
@@ -43,7 +44,7 @@ _INLINE_TYPE = re.compile(
 )
 _AS_TYPE = re.compile(
     r"[ \t]+(?:as|als|como|comme)\s+(?:an?\s+|eine?\s+|una?\s+|une?\s+)?(string|integer|number|boolean|text|"
-    r"(?:list|array)\ of\ \w+|array|list|object)\b(?=\s*(?:[,;.)]|\Z|and\b|und\b|y\b|et\b))",
+    r"(?:list|array)\ of\ \w+|array|list|object)(?!\w)",
     re.IGNORECASE,
 )
 
@@ -200,8 +201,18 @@ def _bracketed(text: str, position: int, closing: str, level: int) -> KeyList | 
         separator = _SEP.match(text, item.end)
         if separator is None:
             return None
-        position = separator.end()
+        position = _past_and(text, separator.end())
     return None
+
+
+def _past_and(text: str, position: int) -> int:
+    """Step over an "and" behind a comma, unless it is itself a key: "x, y" in English, "x, y z" in Spanish."""
+    found = _AND.match(text, position)
+    if found is None:
+        return position
+    bare = _BARE.match(text, position)
+    is_key = bare and (_SEP.match(text, bare.end()) or _TERMINATOR.match(text, bare.end()))
+    return position if is_key else found.end()
 
 
 def _bulleted(text: str, position: int, level: int) -> KeyList | None:
@@ -245,7 +256,7 @@ def _inline(text: str, position: int, level: int) -> KeyList | None:
         end = item.end
         if separator is None:
             return _collected(items, end)
-        position = separator.end()
+        position = _past_and(text, separator.end())
     else:
         return None
     # the last separator led to something that is no key: fine after a comma ("name, age, in French"), not after "and"

@@ -27,7 +27,9 @@ Node = tuple[object, ...]
 
 WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIGITS = frozenset("0123456789")
-_SPACES = frozenset("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff").union(map(chr, range(0x2000, 0x200B)))
+_SPACES = frozenset("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff").union(
+    map(chr, range(0x2000, 0x200B))
+)
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _ESCAPES = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "0": "\0"}
 _CATEGORIES = {

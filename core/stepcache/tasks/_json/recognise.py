@@ -23,8 +23,10 @@ from stepcache.tasks._json.wordings import (
     JSON,
     KEYS,
     KEYS_BEHIND,
+    LANGUAGES,
     NO_KEYS,
     ONE_OBJECT,
+    ONLY_JSON,
     OTHER_DEMAND,
     OTHER_TASK,
     PRODUCING_HEAD,
@@ -177,12 +179,25 @@ def _form_spans(words: str) -> list[tuple[int, int]]:
 
 
 def _mention_span(words: str, mark: re.Match[str]) -> tuple[int, int]:
-    """The mention of JSON with the small word that ties it to its sentence."""
-    before = words[max(0, mark.start() - 40):mark.start()]
-    tie = TIE.search(before)
-    start = mark.start() - (len(tie.group()) if tie else 0)
+    """The mention of JSON with what asks for it ("Please return ...") or ties it to its sentence ("... as ...")."""
     styled = list(STYLES.finditer(mark.group()))
-    return (mark.start() + styled[-1].end() if styled else start), mark.end()
+    if styled:
+        return mark.start() + styled[-1].end(), mark.end()
+    sentence = _sentence(words, mark.start())
+    head = words[sentence:mark.start()]
+    if PRODUCING_HEAD.match(head):
+        return sentence + len(head) - len(head.lstrip()), mark.end()
+    if (joined := AND_PRODUCING_HEAD.match(head)) is not None:
+        return sentence + joined.end(1), mark.end()
+    tie = TIE.search(head)
+    return mark.start() - (len(tie.group()) if tie else 0), mark.end()
+
+
+def _cut(prompt: str, words: str, spans: list[tuple[int, int]]) -> str:
+    """The residue, with a sign of the language that the cut words were in, lest that be lost with them."""
+    said = " ".join(words[start:end] for start, end in spans)
+    language = next((f" [{name}]" for name, sign in LANGUAGES.items() if sign.search(said)), "")
+    return _without(prompt, spans).rstrip(".! ") + language
 
 
 # --- key lists ------------------------------------------------------------------------------------------------------
@@ -251,7 +266,8 @@ def demanded_keys(prompt: str) -> Demand | None:
     elif ONE_OBJECT.search(asked.group()):
         many = "one"
     spans = [listed.span, *(_mention_span(outside, mention) for mention in mentions), *forms]
-    return Demand(listed.keys.schema(extras=listed.least), _without(prompt, spans), many, _bare(words, forms))
+    residue = _cut(prompt, words, spans)
+    return Demand(listed.keys.schema(extras=listed.least), residue, many, _bare(words, forms, spans))
 
 
 def _json_in(words: str, forms: list[tuple[int, int]]) -> re.Match[str] | None:
@@ -260,9 +276,11 @@ def _json_in(words: str, forms: list[tuple[int, int]]) -> re.Match[str] | None:
     return next((mention for mention in found if mention), None)
 
 
-def _bare(words: str, forms: list[tuple[int, int]]) -> bool:
+def _bare(words: str, forms: list[tuple[int, int]], spans: list[tuple[int, int]]) -> bool:
+    """Whether the prompt wants nothing around the JSON: "only JSON", "return just a JSON object", "no markdown"."""
     said = [words[start:end] for start, end in forms]
-    return any(BARE.search(one) and not BARE_OF_KEYS.search(one) for one in said)
+    heads = [words[start:end] for start, end in spans if JSON.search(words, start, end)]
+    return any(BARE.search(one) and not BARE_OF_KEYS.search(one) for one in said) or any(map(ONLY_JSON.search, heads))
 
 
 def cut_keys(prompt: str, keys: frozenset[str]) -> str:
@@ -324,7 +342,7 @@ def demanded_schema(prompt: str) -> Demand | None:
         "properties" in schema or "required" in schema
     ):
         schema = {"type": "object", **schema}
-    return Demand(schema, _without(prompt, spans), bare=_bare(words, forms))
+    return Demand(schema, _cut(prompt, words, spans), bare=_bare(words, forms, spans))
 
 
 def _produces_something(words: str, position: int) -> bool:

@@ -127,19 +127,20 @@ def pattern_of(path: Path) -> str:
     return "/".join(ITEM if isinstance(key, int) else key.replace("~", "~0").replace("/", "~1") for key in path)
 
 
-def _places(schema: Any) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def _places(schema: Any) -> Iterator[tuple[Path, Mapping[str, Any], Any]]:
+    """Every place below the top that the plain structure reaches: its path, its folded schema and the one written."""
     stack: list[tuple[Path, Any]] = [((), schema)]
     seen = 0
     while stack and seen < _MAX_NODES:
         path, part = stack.pop()
         seen += 1
         whole = plain(part, schema)
-        yield path, whole
+        yield path, whole, part
         if len(path) >= _MAX_LEVELS:
             continue
         properties = whole.get("properties")
         if isinstance(properties, Mapping):
-            stack.extend(((*path, key), sub) for key, sub in properties.items())
+            stack.extend(((*path, key), sub) for key, sub in properties.items() if isinstance(sub, Mapping))
         if isinstance(whole.get("items"), Mapping):
             stack.append(((*path, 0), whole["items"]))
 
@@ -152,27 +153,25 @@ def _words(text: str) -> str:
 def meanings(schema: Any) -> dict[str, str]:
     """What each place below the top is described as, by `pattern_of` its path.
 
-    A title counts where it says more than the key does. Where only one value is allowed there is nothing to mean.
+    Where there is no description, the title of a plain value counts if it says more than the key does; titles of
+    objects and of what a `$ref` leads to are names of types. Where only one value is allowed there is nothing to mean.
     """
     found: dict[str, str] = {}
-    for path, whole in _places(schema):
+    for path, whole, part in _places(schema):
         if not path or "const" in whole:
             continue
-        title, description = whole.get("title"), whole.get("description")
-        says = [description] if isinstance(description, str) else []
-        key = path[-1]
-        if isinstance(title, str) and not (isinstance(key, str) and _words(title) == _words(key)) and not says:
-            says = [title]
-        text = " ".join(" ".join(says).split())
-        if text:
-            found[pattern_of(path)] = text
+        says, title, key = whole.get("description"), part.get("title"), path[-1]
+        if not isinstance(says, str) and isinstance(title, str) and "properties" not in whole:
+            says = "" if isinstance(key, str) and _words(title) == _words(key) else title
+        if isinstance(says, str) and says.strip():
+            found[pattern_of(path)] = " ".join(says.split())
     return found
 
 
 def formats(schema: Any) -> dict[str, str]:
     """The `format` of each place, by `pattern_of` its path."""
     return {
-        pattern_of(path): whole["format"] for path, whole in _places(schema) if isinstance(whole.get("format"), str)
+        pattern_of(path): whole["format"] for path, whole, _ in _places(schema) if isinstance(whole.get("format"), str)
     }
 
 

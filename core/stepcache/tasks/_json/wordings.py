@@ -15,8 +15,10 @@ __all__ = [
     "JSON",
     "KEYS",
     "KEYS_BEHIND",
+    "LANGUAGES",
     "NO_KEYS",
     "ONE_OBJECT",
+    "ONLY_JSON",
     "OTHER_DEMAND",
     "OTHER_TASK",
     "PRODUCING_HEAD",
@@ -208,9 +210,28 @@ FINITE = re.compile(
     r"\s*(?:is|are|was|were|can|could|should|would|will|means?|has|have|does|do|gets?|ist|sind|wird|es|son|est|sont)\b",
     re.IGNORECASE,
 )
+# What shows which language these wordings are in, where it isn't English.
+LANGUAGES = {
+    "de": re.compile(
+        r"\b(?:mit|schlüsseln?|feld(?:er|ern)?|eigenschaften|attributen|gib|liefere|erstelle|erzeuge|generiere|antworte|"
+        r"schreibe?|bitte|gemäß|entspricht|folgende\w*|als)\b",
+        re.IGNORECASE,
+    ),
+    "es": re.compile(
+        r"\b(?:con|claves?|campos?|propiedad(?:es)?|atributos?|llaves|devuelve|dame|genera|crea|responde|escribe|según|"
+        r"siguientes?|como|formato|objeto)\b",
+        re.IGNORECASE,
+    ),
+    "fr": re.compile(
+        r"\b(?:avec|clés?|clefs?|champs?|propriétés?|attributs?|renvoie|retourne|donne|génère|crée|réponds|selon|"
+        r"suivante?s?|objet)\b",
+        re.IGNORECASE,
+    ),
+}
 # Of such wording, what lets nothing but the JSON itself stand in the reply.
 BARE = re.compile(
     r"""\b(?:only|just|nothing|no|not|don['’]t|without|alone|itself|nur|solo|uniquement)\b""", re.IGNORECASE)
+ONLY_JSON = re.compile(r"\b(?:only|just|nur)\s+(?:(?:an?|the|valid|raw|ein|das)\s+)*json\b", re.IGNORECASE)
 BARE_OF_KEYS = re.compile(
     r"""(?:other|extra|additional)\s+(?:keys|fields)[\s.!;]*\Z""", re.IGNORECASE)
 
