@@ -30,7 +30,7 @@ _NUMBERED = re.compile(
 
 
 def linear_equation() -> Task:
-    """A task that recognises prompts asking for the solution of one linear equation in one unknown, and nothing else."""
+    """A task that recognises prompts asking for the solution of one linear equation in one unknown, nothing else."""
     return _recognise
 
 
@@ -73,6 +73,8 @@ class LinearEquation(Spec):
         wrong = facts.false_claim(reply, equation)
         if wrong is not None:
             return Verdict(False, "equation", wrong[1])
+        if equation.solution is not None and answers.says_none(text):
+            return Verdict(False, "answer", "it says that there is no solution")
         if equation.solution is None:
             said = answers.says_all(text) if equation.always else answers.says_none(text)
             contrary = answers.says_none(text) if equation.always else answers.says_all(text)

@@ -118,8 +118,8 @@ class _Chain:
                     return why
                 case OperationClaim():
                     return self._operation(claim)
-                case AnswerClaim(value):
-                    return self._answer(value)
+                case AnswerClaim(value, rounded=rounded):
+                    return "a rounded value" if rounded else self._answer(value)
                 case EquationClaim():
                     return self._equation(claim)
         except Ambiguous:
@@ -131,7 +131,7 @@ class _Chain:
 
     def _operation(self, claim: OperationClaim) -> str:
         value = plain_value(claim.operand)
-        if value == (0, 0) or (value[0] and value[1]) or (value[0] and claim.operation in {"divide", "multiply"}):
+        if not any(value) or (value[0] and value[1]) or (value[0] and claim.operation in {"divide", "multiply"}):
             return "an operation that can't be done"
         self.result.operations.append(claim)
         for waiting in self.pending:

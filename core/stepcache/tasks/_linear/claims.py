@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from stepcache.tasks._linear.expressions import Sum, Unreadable, parse_sum
-from stepcache.tasks._linear.phrases import ANSWER_WORDS, IS_WORDS, OPERAND_FILLERS, VERBS, Operation
+from stepcache.tasks._linear.phrases import ABOUT_WORDS, ANSWER_WORDS, IS_WORDS, OPERAND_FILLERS, VERBS, Operation
 from stepcache.tasks._linear.scanner import Gap, Item, Run, Word, scan
 from stepcache.tasks._linear.words import words
 
@@ -54,12 +54,13 @@ class OperationClaim:
 
 @dataclass(frozen=True, slots=True)
 class AnswerClaim:
-    """The value of the unknown, said without the unknown: a boxed 5, "the solution is 5"."""
+    """The value of the unknown, said without its name: a boxed 5, "the solution is 5"; `rounded`: it says "about"."""
 
     value: Sum
     start: int
     stop: int
     latex: bool
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ def _claim(items: Sequence[Item], i: int, run: Run, variable: str, decimal_comma
         else:
             tokens = [token for token in tokens if token.kind != "boxed"]
             boxed = False
+    if run.called:
+        return UnknownClaim(start, stop, "a function")
     if not tokens:
         return UnknownClaim(start, stop, "an empty box")
     if len(tokens) > _MOST_TOKENS:
@@ -134,8 +137,9 @@ def _claim(items: Sequence[Item], i: int, run: Run, variable: str, decimal_comma
         return UnknownClaim(start, stop, str(reason))
     if len(sides) > 1:
         return EquationClaim(sides, tuple(relations), start, stop, run.latex)
-    if boxed or sole or _answers(items, i, variable):
-        return AnswerClaim(sides[0], start, stop, run.latex)
+    manner = "exact" if boxed or sole else _answers(items, i, variable)
+    if manner is not None:
+        return AnswerClaim(sides[0], start, stop, run.latex, manner == "rounded")
     return UnknownClaim(start, stop, "a number or term without a claim")
 
 
@@ -148,28 +152,31 @@ finale inconnue 方程 最终 最后 المعادلة النهائي
 )
 
 
-def _answers(items: Sequence[Item], i: int, variable: str) -> bool:
-    """Whether the words before a lone number make it the answer: "the solution is 5", "x equals 5", "Answer: 5"."""
+def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "rounded"] | None:
+    """How the words before a lone number make it the answer: "the solution is 5", "x equals about 0.7", "Answer: 5"."""
     says = colon = False
+    manner: Literal["exact", "rounded"] = "exact"
     for item in reversed(items[max(0, i - 14) : i]):
         if isinstance(item, Word):
             if item.text in ANSWER_WORDS:
-                return says or colon
-            if item.text in IS_WORDS:
+                return manner if says or colon else None
+            if item.text in ABOUT_WORDS:
+                manner = "rounded"
+            elif item.text in IS_WORDS:
                 says = True
             elif item.text not in _BETWEEN:
-                return False
+                return None
         elif isinstance(item, Run):
             if len(item.tokens) == 1 and item.tokens[0].text == variable:
                 if says:
-                    return True
+                    return manner
             elif not any(token.kind == "=" for token in item.tokens):
-                return False
+                return None
         elif item.text in {":", "："}:
             colon = True
         elif item.ends and item.text not in {"\\[", "\n", "$$"}:
-            return False
-    return False
+            return None
+    return None
 
 
 def _operations(items: Sequence[Item], variable: str, decimal_comma: bool | None) -> dict[int, OperationClaim]:

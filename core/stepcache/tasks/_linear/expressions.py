@@ -147,7 +147,7 @@ class _Parser:
         first = self._peek()
         if first is None:
             raise Unreadable("an empty side")
-        terms = []
+        terms: list[Term] = []
         while True:
             token = self._peek()
             sign: Literal[1, -1] = 1

@@ -16,24 +16,17 @@ from stepcache.tasks._linear.claims import AnswerClaim, Claim, EquationClaim, Op
 from stepcache.tasks._linear.expressions import Number, Sum, Unreadable, has_variable, plain_value
 from stepcache.tasks._linear.prompts import Equation
 
-__all__ = ["false_claim", "final_answer", "is_assignment"]
+__all__ = ["false_claim", "final_answer"]
 
 _MOST_CLAIMS = 250  # bounds the time a hostile reply can cost
 _Line = tuple[Fraction, Fraction]
-
-
-def is_assignment(claim: Claim, variable_side: int = 0) -> bool:
-    """Whether a claim says what the unknown is: "x = 5", "5 = x", "x = 10/2 = 5", a boxed 5."""
-    if isinstance(claim, AnswerClaim):
-        return True
-    if not isinstance(claim, EquationClaim):
-        return False
-    return _assigned(claim) is not None
+_NOTHING = (Fraction(0), Fraction(0))
+_UNKNOWN = (Fraction(1), Fraction(0))
 
 
 def _assigned(claim: EquationClaim) -> Sum | None:
     """The expression an assignment gives to the unknown: the last side that has no unknown."""
-    alone = [side for side in claim.sides if _try(side) == (1, 0)]
+    alone = [side for side in claim.sides if _try(side) == _UNKNOWN]
     others = [side for side in claim.sides if not has_variable(side)]
     return others[-1] if len(alone) == 1 and len(others) == len(claim.sides) - 1 else None
 
@@ -77,10 +70,15 @@ def false_claim(reply: Reply, equation: Equation) -> tuple[int, str] | None:
                 value = _try(operand)
                 if operation in {"divide", "multiply"} and value is not None and value[0] == 0 and value[1] != 0:
                     stated.append(value[1] if operation == "multiply" else 1 / value[1])
-            case AnswerClaim(side):
+            case AnswerClaim(side, rounded=rounded):
                 value = _try(side)
-                if value is None or value[0] != 0 or value[1] != solution:
-                    wrong = "the answer is not the solution"
+                right = (
+                    value is not None
+                    and not value[0]
+                    and solution is not None
+                    and (value[1] == solution or (rounded and near(value[1], solution, side)))
+                )
+                wrong = "" if right else "the answer is not the solution"
             case EquationClaim():
                 wrong = _false_equation(claim, solution, lines, stated)
             case _:
@@ -98,7 +96,7 @@ def _false_equation(claim: EquationClaim, solution: Fraction | None, lines: list
             return "an expression that is not linear"
         line = (left[0] - right[0], left[1] - right[1])
         if relation == "~":
-            exact = solution if left == (1, 0) else left[1] if left[0] == 0 else None
+            exact = solution if left == _UNKNOWN else left[1] if left[0] == 0 else None
             if exact is None or right[0] != 0 or not (near(right[1], exact, claim.sides[i + 1]) or right[1] == exact):
                 return "a rounded value that does not agree"
             values[i + 1] = (Fraction(0), exact)  # what follows is compared with the exact value
@@ -107,9 +105,7 @@ def _false_equation(claim: EquationClaim, solution: Fraction | None, lines: list
                 return "it says that two different numbers are equal"
         elif solution is None or line[0] * solution + line[1] != 0:
             return "this equation has another solution"
-        elif not (
-            _follows(line, lines, stated) or {left, right} == {(Fraction(1), Fraction(0)), (Fraction(0), solution)}
-        ):
+        elif not (_follows(line, lines, stated) or {left, right} == {_UNKNOWN, (Fraction(0), solution)}):
             return "this equation does not follow from the one given"
         else:
             lines.append(line)
@@ -131,7 +127,7 @@ def _follows(line: _Line, lines: Sequence[_Line], stated: Sequence[Fraction]) ->
             continue
         if factor in allowed or line in (reduced, (-reduced[0], -reduced[1])):
             return True
-    return line == (0, 0)
+    return line == _NOTHING
 
 
 def _reduced(line: _Line) -> _Line:
@@ -144,16 +140,24 @@ def _reduced(line: _Line) -> _Line:
 
 def final_answer(reply: Reply, equation: Equation) -> tuple[bool, str]:
     """Whether the last assignment of the reply is the solution, exact or marked as rounded; with the reason if not."""
-    assignments = [claim for claim in reply.claims if is_assignment(claim)]
-    if not assignments:
-        return False, "it states no value of the unknown"
-    last = assignments[-1]
-    side = last.value if isinstance(last, AnswerClaim) else _assigned(last) if isinstance(last, EquationClaim) else None
-    value = None if side is None else _try(side)
     solution = equation.solution
-    if side is None or value is None or solution is None:
-        return False, "its final answer is not a number"
-    rounded = isinstance(last, EquationClaim) and "~" in last.relations and near(value[1], solution, side)
-    if value == (0, solution) or rounded:
-        return True, ""
-    return False, f"its final answer is {value[1]}, not the solution"
+    for claim in reversed(reply.claims):
+        side, rounded = _stated(claim)
+        if side is None:
+            continue
+        value = _try(side)
+        if value is None or solution is None or value[0]:
+            return False, "its final answer is not a number"
+        if value[1] == solution or (rounded and near(value[1], solution, side)):
+            return True, ""
+        return False, f"its final answer is {value[1]}, not the solution"
+    return False, "it states no value of the unknown"
+
+
+def _stated(claim: Claim) -> tuple[Sum | None, bool]:
+    """What a claim says the unknown is ("x = 5", "x = 10/2 = 5", a boxed 5), and whether that is marked as rounded."""
+    if isinstance(claim, AnswerClaim):
+        return claim.value, claim.rounded
+    if isinstance(claim, EquationClaim):
+        return _assigned(claim), "~" in claim.relations
+    return None, False

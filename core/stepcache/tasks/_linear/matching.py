@@ -148,7 +148,7 @@ def _distribute(terms: Sequence[Term], pieces: Sequence[Piece], pool: Sequence[Q
     """Share pieces of one kind out among terms, in their order; failing that, one to one in any order."""
     if max(len(terms), len(pieces)) > _MOST or len(terms) > len(pieces):
         raise NoMatch
-    wanted = [sum(_value(term.body)) * term.sign for term in terms]
+    wanted = [sum(_value(term.body), Fraction(0)) * term.sign for term in terms]
     ways = list(_cuts(wanted, pieces)) or list(_permutations(wanted, pieces))
     found: list[Binding] = []
     for way in ways:

@@ -40,13 +40,13 @@ def operand_roles(
         tiers: list[list[Quantity]] = [
             [totals(side.pieces)[0] for side in state],
             [piece.quantity for side in state for piece in side.pieces if piece.varies],
-            roles,
+            list(roles),
         ]
     else:
         tiers = [
             [ONE / q for side in state if (q := totals(side.pieces)[0]) and q.value and all(q.values)],
             [ONE / p.quantity for side in state for p in side.pieces if all(p.quantity.values)],
-            roles,
+            list(roles),
             [constant(b)] if abs(b) == 1 else [],
         ]
     for tier in tiers:

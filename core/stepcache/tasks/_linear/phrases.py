@@ -6,7 +6,16 @@ from typing import Final, Literal
 
 from stepcache.tasks._linear.words import words
 
-__all__ = ["ANSWER_WORDS", "COUNTERPART", "IS_WORDS", "OPERAND_FILLERS", "VERBS", "Operation", "prepositions"]
+__all__ = [
+    "ABOUT_WORDS",
+    "ANSWER_WORDS",
+    "COUNTERPART",
+    "IS_WORDS",
+    "OPERAND_FILLERS",
+    "VERBS",
+    "Operation",
+    "prepositions",
+]
 
 Operation = Literal["subtract", "add", "divide", "multiply"]
 
@@ -78,5 +87,13 @@ réponse résultat 答案 解 的值 الحل الجواب قيمة
 IS_WORDS: Final = frozenset(
     words("""
 is equals be ist beträgt lautet es est vaut vale 是 为 等于 هو هي
+""")
+)
+
+# They mark a number as rounded.
+ABOUT_WORDS: Final = frozenset(
+    words("""
+about approximately roughly around approx rounded nearly etwa ungefähr circa rund gerundet aproximadamente unos
+cerca environ approximativement 约 大约 约为 تقريبا
 """)
 )

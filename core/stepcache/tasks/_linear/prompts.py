@@ -57,7 +57,7 @@ class Equation:
     @property
     def always(self) -> bool:
         """Every number solves it."""
-        return self.difference == (0, 0)
+        return self.difference == (Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,11 @@ class Quantity:
         return Quantity(tuple(-v for v in self.values), ("~", self.recipe))
 
 
-def _aligned(a: Sequence[Fraction], b: Sequence[Fraction]) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
+def _aligned(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Both with a value for every world; one that is the same everywhere is repeated."""
     if len(a) == len(b):
         return a, b
-    return (a * len(b), b) if len(a) == 1 else (a, b * len(a))  # type: ignore[operator]
+    return (a * len(b), b) if len(a) == 1 else (a, b * len(a))
 
 
 def _apply(sign: str, a: Fraction, b: Fraction) -> Fraction:

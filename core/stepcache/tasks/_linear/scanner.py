@@ -20,8 +20,11 @@ class Word:
 
 @dataclass(slots=True)
 class Run:
+    """Mathematics without a break; `called` if a name stands right before its bracket, as in f(x)."""
+
     tokens: list[Token]
     latex: bool
+    called: bool = False
 
 
 @dataclass(slots=True)
@@ -105,6 +108,11 @@ class _Scanner:
         token, following, third = self._peek(), self._peek(1), self._peek(2)
         if token is None or following is None:
             return False
+        if token.text == "(" and following.kind == "number" and len(following.text) < 3 and third and third.text == ")":
+            fourth = self._peek(3)
+            if fourth is not None and fourth.spaced and fourth.kind != "newline":
+                self.at += 3
+                return True
         if token.kind in {"-", "+"} and following.spaced and following.kind != "newline":
             self.at += 1
             return True
@@ -204,7 +212,9 @@ class _Scanner:
                 break
             taken.append(token)
             self.at += 1
-        self.items.append(Run(_trim(taken), self.latex))
+        called = bool(self.items) and isinstance(self.items[-1], Word) and taken[0].text == "(" and not taken[0].spaced
+        run = taken if called else _trim(taken)  # f(x) = ...: no claim about x
+        self.items.append(Run(run, self.latex, called))
 
 
 def _trim(tokens: list[Token]) -> list[Token]:
