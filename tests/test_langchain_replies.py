@@ -115,9 +115,9 @@ def test_several_candidates_come_back_together() -> None:
 
 def test_generation_info_survives_a_restart_and_tokens_are_billed_once(tmp_path: Path) -> None:
     inner = Detailed(script=["four"])
-    with StepCache.open(tmp_path, embedder=None) as cache:
+    with StepCache.open(tmp_path, embedder=None, policy=Policy(cache_timeout=60)) as cache:
         fresh = StepCacheChatModel(model=inner, cache=cache).generate([[HumanMessage("Two and two?")]])
-    with StepCache.open(tmp_path, embedder=None) as cache:
+    with StepCache.open(tmp_path, embedder=None, policy=Policy(cache_timeout=60)) as cache:
         hit = StepCacheChatModel(model=inner, cache=cache).generate([[HumanMessage("Two and two?")]])
     assert inner.count == 1
     info = {"logprobs": [-0.1, float("-inf")], "finish_reason": "stop"}
