@@ -1,0 +1,221 @@
+"""How-to lists: the cached steps serve the same request "without X", "with Y instead of X" or "for N people" (opt-in).
+
+The steps that such a change touches, and those that lean on them, are one region that the model writes again; all other
+steps stay byte for byte. The paper's first example, made real.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stepcache._data import Entry, PatchPlan, Request, Step, Verdict
+from stepcache._marker import Mark, read_mark
+from stepcache.protocols import Task
+from stepcache.tasks._procedure.links import amounts, bears_amount, refers_back
+from stepcache.tasks._procedure.mentions import mentions, named, plain_mention, shows
+from stepcache.tasks._procedure.modifiers import Change, Modifiers, read_modifiers
+from stepcache.tasks._procedure.splice import placed
+from stepcache.tasks._spec import Spec
+
+__all__ = ["Procedure", "procedure"]
+
+_MAX_REPLY = 50_000  # a longer reply is no list that a person follows
+_PEOPLE = "people"
+_HOW_TO = re.compile(
+    r"\bhow\s+(?:do|can|could|should|would|to|does|might)\b|\b(?:steps?|instructions?|directions|recipe|guide|tutorial|"
+    r"itinerary|checklist|procedure|walk\s+me\s+through)\b|\b(?:plan|organi[sz]e|prepare|cook|bake|make|build|assemble|"
+    r"install|set\s+up|book|apply|pack)\s+(?:me\s+)?(?:an?|the|my|our)\b|"
+    r"\bwie\s+(?:man|kann|soll|\w+e\s+ich|\w+t\s+man|\w+en\s+wir)\b|"
+    r"\b(?:Anleitung|Rezept|Schritte?n?|Schritt\s+für\s+Schritt|Reiseplan|Checkliste|Ablauf)\b",
+    re.IGNORECASE,
+)
+_SERVES = re.compile(
+    r"\b(?:serves|servings?:?|for|für|ergibt|portionen:?)\s+(\d{1,4})(?=\s+(?:people|persons?|servings?|guests?|personen|"
+    r"portionen|leute|gäste)\b|\s*(?:[.)]|$))", re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Procedure(Spec):
+    """A how-to request: its base, and the changes it asks for.
+
+    The base is what the content gate compares. A recorded request may ask for fewer changes than the new one, never
+    for others. A change that no recorded step names can't be judged here, so it is left to the model.
+    """
+
+    prompt: str
+    wanted: Modifiers
+    kind: ClassVar[str] = "procedure"
+
+    @property
+    def residue(self) -> str:
+        return self.wanted.base
+
+    @property
+    def enforced(self) -> bool:
+        return bool(self.wanted)
+
+    def check(self, text: str) -> Verdict:
+        if not text.strip():
+            return Verdict(False, self.kind, "the reply is empty")
+        if not self.wanted:
+            return Verdict(True, self.kind)
+        if len(text) > _MAX_REPLY:
+            return Verdict(False, self.kind, f"the reply is too long for a list of steps ({len(text)} characters)")
+        for change in self.wanted.changes:
+            if said := plain_mention(text, change.without, change.instead, change.language):
+                return Verdict(False, "absent", f"it mentions {said!r}, but the request is {change}")
+            if change.instead and not shows(text, change.instead, change.language):
+                return Verdict(False, "present", f"it lacks {change.instead!r}, but the request is {change}")
+        people = self.wanted.people
+        if people is not None and (others := [n for n in _SERVES.findall(text) if int(n) != people]):
+            return Verdict(False, "people", f"it is for {others[0]}, but the request is for {people} people")
+        return _numbering(self.segment(text))
+
+    def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:
+        if cached is None:
+            return super().verify(steps)
+        had = read_modifiers(cached.request.prompt)
+        new, refusal = self._difference(had)
+        if refusal or (not new and self.wanted.people == had.people):
+            return (Verdict(not refusal, self.kind, refusal),) * len(steps)
+        if sum(len(step.text) for step in steps) > _MAX_REPLY or sum(map(_is_item, steps)) < 2:
+            return (Verdict(False, self.kind, "the recorded reply is no list of steps"),) * len(steps)
+        touched = [self._touched(step, new, had.people) for step in steps]
+        for change in (*map(str, new), *(() if self.wanted.people == had.people else (_PEOPLE,))):
+            if not any(change in reasons for reasons in touched):
+                what = f"what the change {change!r} touches" if change != _PEOPLE else "an amount"
+                return (Verdict(False, self.kind, f"no recorded step names {what}"),) * len(steps)
+        verdicts = [Verdict(not reasons, self.kind, "; ".join(reasons.values())) for reasons in touched]
+        return tuple(_with_dependents(steps, verdicts))
+
+    def _difference(self, had: Modifiers) -> tuple[tuple[Change, ...], str]:
+        """The changes the recorded reply has not been made for yet, or why it can't serve at all."""
+        if missing := [change for change in had.changes if change not in self.wanted.changes]:
+            return (), f"the recorded request is {missing[0]}, this one is not"
+        if had.people is not None and self.wanted.people is None:
+            return (), f"the recorded request is for {had.people} people, this one does not say so"
+        return tuple(change for change in self.wanted.changes if change not in had.changes), ""
+
+    def _touched(self, step: Step, new: tuple[Change, ...], people: int | None) -> dict[str, str]:
+        """Why a step must change, by the change that it is for; empty where it may stay."""
+        text = _content(step)
+        reasons = {
+            str(change): f"it names {word!r}, but the request is {change}" for change in new
+            if (word := mentions(text, change.without, change.instead, change.language))
+        }
+        if self.wanted.people != people and bears_amount(text):
+            reasons[_PEOPLE] = f"it says how much, but the request is for {self.wanted.people} people"
+        return reasons
+
+    def region(self, verdicts: Sequence[Verdict]) -> tuple[int, int]:
+        failing = [place for place, verdict in enumerate(verdicts) if not verdict.ok]
+        return (failing[0], failing[-1] + 1) if failing else (len(verdicts), len(verdicts))
+
+    def plan_patch(
+        self, prompt: str, steps: tuple[Step, ...], verdicts: Sequence[Verdict], cached: Entry | None = None
+    ) -> PatchPlan | None:
+        start, stop = self.region(verdicts)
+        if start >= stop or stop - start == len(steps) or not any(map(_is_item, steps[start:stop])):
+            return None
+        asked = tuple(mark.text for step in steps[start:stop] if (mark := _mark(step)) is not None)
+        return PatchPlan(prompt=self._patch_prompt(prompt, steps, (start, stop)), region=(start, stop), asked=asked)
+
+    def _patch_prompt(self, prompt: str, steps: Sequence[Step], region: tuple[int, int]) -> str:
+        start, stop = region
+        rules = []
+        for change in self.wanted.changes:
+            rules.append(f"Use {change.instead} instead of {change.without}: never write the word {change.without!r}."
+                         if change.instead else f"Leave {change.without} out: never write the word {change.without!r}.")
+        if self.wanted.people is not None:
+            rules.append(f"Adapt every amount to {self.wanted.people} people.")
+        count = stop - start
+        before = f"\nThe step before them, for context only: {_line(steps[start - 1])}\n" if start else ""
+        parts = "this one step" if count == 1 else f"these {count} steps"
+        return (
+            f"{prompt.rstrip()}\n{before}\nRewrite only {parts} of the answer to fit the request. {' '.join(rules)} "
+            f"Keep the numbering, the order and the language, one line for each step, and write nothing else.\n\n"
+            f"{''.join(step.text for step in steps[start:stop]).strip()}"
+        )
+
+    def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
+        """Put new steps in the place of the region, one for one under the old markers, every other byte untouched."""
+        start, stop = plan.region
+        old = steps[start:stop]
+        new = placed(old, self.segment(reply))
+        if new is None:
+            return None
+        written = "".join(step.text for step in new)
+        if any(named(written, change.without, change.instead, change.language) for change in self.wanted.changes):
+            return None
+        if self.wanted.people is not None and amounts("".join(map(_content, old))) == amounts(
+            "".join(map(_content, new))
+        ):
+            return None  # the model copied the amounts of the other number of people
+        return steps[:start] + new + steps[stop:]
+
+
+def procedure() -> Task:
+    """A task for how-to requests in English and German; not among the default tasks.
+
+    Given as `spec=`, it takes every request for a procedure; among `tasks`, those that ask how something is done.
+    """
+
+    def recognise(request: Request) -> Spec | None:
+        given = request.spec if request.spec is not None else request.control.spec
+        if given is not recognise and _HOW_TO.search(request.prompt[:_MAX_REPLY]) is None:
+            return None
+        return Procedure(request.prompt, read_modifiers(request.prompt))
+
+    return recognise
+
+
+def _mark(step: Step) -> Mark | None:
+    blank = len(step.text) - len(step.text.lstrip("\r\n"))
+    return read_mark(step.text, blank)
+
+
+def _is_item(step: Step) -> bool:
+    return _mark(step) is not None
+
+
+def _content(step: Step) -> str:
+    """The text of a step after its marker."""
+    mark = _mark(step)
+    return step.text if mark is None else step.text[mark.end:]
+
+
+def _line(step: Step) -> str:
+    text = " ".join(step.text.split())
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def _with_dependents(steps: Sequence[Step], verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Fail the steps that lean on a failing one, and those that lean on them."""
+    judged: list[Verdict] = []
+    numbers: list[int | None] = []
+    for place, (step, verdict) in enumerate(zip(steps, verdicts, strict=True)):
+        if verdict.ok and refers_back(_content(step), numbers, place > 0 and not judged[-1].ok):
+            verdict = Verdict(False, verdict.check, "it leans on a step that changes")
+        if not verdict.ok:
+            mark = _mark(step)
+            numbers.append(None if mark is None else mark.value)
+        judged.append(verdict)
+    return judged
+
+
+def _numbering(steps: Sequence[Step]) -> Verdict:
+    """Whether each series of numbers counts up by one from its start (or is all ones, as Markdown allows)."""
+    last: dict[str, int] = {}
+    for step in steps:
+        mark = _mark(step)
+        if mark is None or mark.value is None:
+            continue
+        before = last.get(mark.style)
+        if before is not None and mark.value not in (1, before + 1):
+            return Verdict(False, "numbering", f"step {mark.text} follows number {before}")
+        last[mark.style] = mark.value
+    return Verdict(True, "procedure")
