@@ -41,7 +41,9 @@ def recorded(prompt: str, reply: str) -> Entry:
     )  # fmt: skip
 
 
-def rewritten(reply: str, old: str = "nesting_depth", new: str = "depth_of_nesting", prompt: str = PROMPT) -> str | None:
+def rewritten(
+    reply: str, old: str = "nesting_depth", new: str = "depth_of_nesting", prompt: str = PROMPT
+) -> str | None:
     """What becomes of a reply when the function is asked for under a new name."""
     entry = recorded(prompt.format(name=old), reply)
     spec = spec_of(prompt.format(name=new))
@@ -55,7 +57,7 @@ def rewritten(reply: str, old: str = "nesting_depth", new: str = "depth_of_nesti
 
 
 def test_the_definition_and_every_call_follow() -> None:
-    body = "    inner = [nesting_depth(i) for i in items if isinstance(i, list)]\n    return 1 + max(inner, default=0)\n"
+    body = "    inner = [nesting_depth(i) for i in items if type(i) is list]\n    return 1 + max(inner, default=0)\n"
     assert rewritten(body) == body.replace("nesting_depth", "depth_of_nesting")
     whole = "def nesting_depth(items, depth=0):\n" + body
     assert rewritten(whole) == whole.replace("nesting_depth", "depth_of_nesting")
@@ -139,7 +141,7 @@ NAMES = st.from_regex(r"[a-z]{3,8}(_[a-z]{3,8}){1,2}", fullmatch=True).filter(la
 
 
 @settings(deadline=None, max_examples=40)
-@given(NAMES, st.sampled_from(["", "    # {n}\n", "    '{n}'\n", "    x = lambda {n}: {n}\n"]), st.booleans())
+@given(NAMES, st.sampled_from(["", "    # {n}\n", "    y = '{n}'\n", "    x = lambda {n}: {n}\n"]), st.booleans())
 def test_renaming_there_and_back_gives_the_same_bytes(name: str, line: str, whole: bool) -> None:
     camel = "".join(part.title() if i else part for i, part in enumerate(name.split("_")))
     assume(camel != name)
@@ -153,7 +155,8 @@ def test_renaming_there_and_back_gives_the_same_bytes(name: str, line: str, whol
 
 
 def test_renaming_equals_renaming_the_tree() -> None:
-    whole = "def nesting_depth(items, depth=0):\n    return [nesting_depth(i, depth + 1) for i in items] or nesting_depth\n"
+    body = "    return [nesting_depth(i, depth + 1) for i in items] or nesting_depth\n"
+    whole = "def nesting_depth(items, depth=0):\n" + body
     made = rewritten(whole)
     assert made is not None
     tree = ast.parse(whole)

@@ -80,7 +80,7 @@ def test_anything_else_is_not(prompt: str) -> None:
     assert code()(Request(prompt)) is None
 
 
-@pytest.mark.parametrize("context", ["Explain the code the user sends.", "system: review code, list bugs", "Rate this."])
+@pytest.mark.parametrize("context", ["Explain the code that is sent.", "system: review code, list bugs", "Rate this."])
 def test_a_context_that_asks_for_something_else_is_left_alone(context: str) -> None:
     assert code()(Request(STUB, context=context)) is None
     assert code()(Request(STUB, context="You complete Python functions.")) is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
 
-__all__ = ["dates_in", "number_of", "numbers_in", "times_in"]
+__all__ = ["dates_in", "months", "number_of", "numbers_in", "times_in"]
 
 _MAX_DIGITS = 60
 _NUMBER = re.compile(
@@ -18,7 +18,8 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _MINUS = re.compile(r"[-\u2212][ \t]+(\d[\d.,]*)")  # "2x - 4" holds the term -4
-_GLUED = re.compile(r"(?<=[^\W\d_])\d[\d.,]*|(?<=\d)[-\u2212:x×]\d[\d.,]*|(?<=[,.])\d[\d.,]*")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_FURTHER = re.compile(r"(?<=\d)[-\u2212:x×](\d[\d.,]*)")  # 3-5, 16:9, 4x6
 _SCALES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "mn": 10**6, "mio": 10**6, "millionen": 10**6,
     "millones": 10**6, "millions": 10**6, "b": 10**9, "bn": 10**9, "billion": 10**9, "hundred": 100, "dozen": 12,
@@ -49,11 +50,12 @@ def number_of(text: str) -> Fraction | None:
 
 
 def numbers_in(text: str) -> frozenset[Fraction]:
-    """Every value the text may mean by its digits and number words; 5 % is 5 and also 0.05, 1,234 also 1 and 234."""
+    """Every value the text may mean by its digits and number words; 5 % is 5 and also 0.05."""
     found: set[Fraction] = set()
     for match in _NUMBER.finditer(text):
         sign = -1 if (match["sign"] or match["sign2"]) in {"-", "\u2212"} else 1
-        for value in _readings(match["body"].rstrip(".,")):
+        in_brackets = text[match.start() - 1 : match.start()] in {"[", "(", "{"}
+        for value in _readings(match["body"].rstrip(".,"), in_brackets):
             found.add(sign * value)
             if match["under"] and int(match["under"][:_MAX_DIGITS]):
                 found.add(sign * value / int(match["under"][:_MAX_DIGITS]))
@@ -62,8 +64,8 @@ def numbers_in(text: str) -> frozenset[Fraction]:
                 found.add(sign * value / 100)
             if match["scale"]:
                 found.add(sign * value * _SCALES[match["scale"].lower()])
-    for match in _GLUED.finditer(text):
-        found.update(_readings(match.group().lstrip("-\u2212:x×").rstrip(".,")))
+    for match in _FURTHER.finditer(text):
+        found.update(_readings(match[1].rstrip(".,")))
     for match in _MINUS.finditer(text):
         found.update(-value for value in _readings(match[1].rstrip(".,")))
     found.update(Fraction(int(match[1])) for match in _ORDINAL.finditer(text))
@@ -71,8 +73,8 @@ def numbers_in(text: str) -> frozenset[Fraction]:
     return frozenset(found)
 
 
-def _readings(body: str) -> Iterator[Fraction]:
-    """The values a run of digits, dots and commas can have: decimals, groups of thousands, or a list."""
+def _readings(body: str, is_list: bool = False) -> Iterator[Fraction]:
+    """The values a run of digits, dots and commas can have: a decimal, groups of thousands, or else a list."""
     if len(body) > 4 * _MAX_DIGITS:
         return
     for point, group in ((".", ","), (",", ".")):
@@ -83,7 +85,7 @@ def _readings(body: str) -> Iterator[Fraction]:
             value = number_of(".".join(["".join(groups), *decimals])) if in_groups else None
             if value is not None:
                 yield value
-    if "," in body:
+    if "," in body and (is_list or not _GROUPED.fullmatch(body)):
         for part in body.split(","):
             if (value := number_of(part)) is not None:
                 yield value
@@ -120,13 +122,13 @@ def dates_in(text: str) -> frozenset[tuple[int | None, int, int]]:
         found.add((int(year), int(month), int(day)))
     for first, second, year in _SHORT.findall(text):
         found |= {(int(year), int(first), int(second)), (int(year), int(second), int(first))}
-    months = _months()
+    names = months()
     for day, name, year in _DAY_MONTH.findall(text):
-        if name.lower() in months:
-            found.add((int(year) if year else None, months[name.lower()], int(day)))
+        if name.lower() in names:
+            found.add((int(year) if year else None, names[name.lower()], int(day)))
     for name, day, year in _MONTH_DAY.findall(text):
-        if name.lower() in months:
-            found.add((int(year) if year else None, months[name.lower()], int(day)))
+        if name.lower() in names:
+            found.add((int(year) if year else None, names[name.lower()], int(day)))
     return frozenset(one for one in found if _exists(one))
 
 
@@ -139,7 +141,8 @@ def _exists(one: tuple[int | None, int, int]) -> bool:
     return True
 
 
-def _months() -> dict[str, int]:
+def months() -> dict[str, int]:
+    """The names of the months in all languages known."""
     from stepcache._gate.tables import LANGUAGES, language
 
     return {word: number for name in LANGUAGES for word, number in language(name).months.items()}

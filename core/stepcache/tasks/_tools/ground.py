@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from stepcache.tasks._python.names import same_word
-from stepcache.tasks._tools.amounts import dates_in, number_of, numbers_in, times_in
+from stepcache.tasks._tools.amounts import dates_in, months, number_of, numbers_in, times_in
 
 __all__ = ["MAX_PROMPT", "REFERENCE", "Grounds", "grounds", "ungrounded"]
 
@@ -26,7 +26,10 @@ MAX_PROMPT = 60_000
 # $label$ or $label.field[0].other$: the result of an earlier call
 REFERENCE = re.compile(r"\$([A-Za-z_]\w*)((?:\.[\w-]+|\[[^\]\s$]{0,40}\])*)\$")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"})
-_TOKEN = re.compile(r"[^\W_]+(?:[-.@_][^\W_]+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:[-.@_][^\W_]+)*(?:\+\+|#)?")
+_OPERATOR = re.compile(r" ?([-+*/^=<>|&%!~()]) ?")
+# what a written date or time consists of beside the names of months
+_MOMENT = re.compile(r"(?<=\d)(?: ?[ap]\.?m\b\.?|[tz](?=\d|$)|(?:st|nd|rd|th)\b)|[\d:,./+-]")
 _INSIDE = re.compile(r"[-_]")
 _PHONE = re.compile(r"[+(]?\d[\d\s().\-]{5,24}\d")
 _MIN_PHONE = 7
@@ -69,8 +72,8 @@ class Grounds:
         if not wanted or _stands_in(wanted, self.text):
             return True
         number = number_of(wanted.lstrip("$€£¥").replace(",", ""))
-        if number is not None and number in self.numbers:
-            return True
+        if number is not None:
+            return number in self.numbers
         digits = re.sub(r"\D", "", wanted)
         if len(digits) >= _MIN_PHONE and _PHONE.fullmatch(wanted) and digits in self.phones:
             return True
@@ -80,12 +83,14 @@ class Grounds:
         days, times = dates_in(wanted), times_in(wanted)
         if not days and not times:
             return False
-        rest = re.sub(r"[\d\s:,.tz/+-]", "", wanted)  # what a written date or time consists of
-        if rest and not self._has_words(re.sub(r"[\d:,.]", " ", wanted)):
+        known = months()
+        rest = " ".join(word for word in _MOMENT.sub(" ", wanted).split() if word not in known)
+        if rest and not self._has_words(rest):
             return False
         # a date without a year in the request leaves the year open
-        known = all(day in self.dates or (None, *day[1:]) in self.dates for day in days) if days else True
-        return known and all(time in self.times or time == (0, 0) for time in times)
+        if not all(day in self.dates or (None, *day[1:]) in self.dates for day in days):
+            return False
+        return all(time in self.times or time == (0, 0) for time in times)
 
     def _has_formula(self, wanted: str) -> bool:
         formula = _squeezed(wanted)
@@ -145,7 +150,7 @@ def _normal(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return text.replace(" ", "").replace("**", "^")
+    return _OPERATOR.sub(r"\1", text.replace("**", "^"))
 
 
 def _stands_in(wanted: str, text: str) -> bool:
