@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -135,8 +136,10 @@ class _Call:
             return made
         reply = chat_result(result, self.asked.demand).generations
         for generation in reply:
-            if isinstance(generation.message, AIMessage) and generation.message.usage_metadata is None:
-                generation.message.usage_metadata = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
+            message = generation.message
+            message.id = f"lc_run--{uuid.uuid4()}"  # under an old id a graph would overwrite the old message
+            if isinstance(message, AIMessage) and message.usage_metadata is None:
+                message.usage_metadata = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
         return list(reply) or None
 
     def completion(self, return_val: RETURN_VAL_TYPE) -> Completion | None:
