@@ -31,7 +31,7 @@ def settle(tokens: list[Token], tables: Language) -> list[Token]:
 def _settle(tokens: list[Token], tables: Language) -> list[Token]:
     for _ in range(_PASSES):
         changed = _replace_phrases(tokens, tables)
-        if changed == tokens:
+        if changed is tokens:
             break
         tokens = changed
     return tokens
@@ -72,7 +72,7 @@ def _front(clause: list[Token], tables: Language) -> list[Token]:
     fronted[-1] = fronted[-1]._replace(after=fronted[-1].after.replace(",", ""))
     fronted[0] = fronted[0]._replace(start=False)
     rest[0] = rest[0]._replace(start=True)
-    for partitive in tables.partitives:
+    for partitive in tables.partitives.get(fronted[0].key, ()):
         size = len(partitive)
         if tuple(token.key for token in fronted[:size]) == partitive and rest[0].what == "question":
             after = 2 if len(rest) > 1 and rest[1].key in tables.ones else 1
@@ -103,7 +103,7 @@ def _begins(clause: list[Token], words: tuple[str, ...]) -> bool:
 
 def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
     """Without "could you" before a verb that asks for something; a German verb comes back from the end."""
-    for words in tables.requests:
+    for words in tables.requests.get(clause[0].key, ()):
         if not _begins(clause, words):
             continue
         rest = clause[len(words) :]
@@ -118,7 +118,7 @@ def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
 
 def _drop_lead(clause: list[Token], tables: Language) -> list[Token]:
     """Without "tell me" before a question; "tell me what X is" becomes "what is X"."""
-    for words in tables.leads:
+    for words in tables.leads.get(clause[0].key, ()):
         if _begins(clause, words) and clause[len(words)].what == "question":
             rest = clause[len(words) :]
             rest[0] = rest[0]._replace(start=True)
@@ -131,7 +131,7 @@ def _drop_lead(clause: list[Token], tables: Language) -> list[Token]:
 
 def _head(clause: list[Token], tables: Language) -> list[Token] | None:
     """The clause with its head replaced if it only asks to be given something ("show me", "what is the")."""
-    for head in tables.heads:
+    for head in tables.heads.get(clause[0].key, ()):
         if not _begins(clause, head.words):
             continue
         following = clause[len(head.words)]
@@ -144,9 +144,9 @@ def _head(clause: list[Token], tables: Language) -> list[Token] | None:
 
 def _drop_indirect(clause: list[Token], tables: Language) -> list[Token]:
     """Without "me" behind a verb that asks for something."""
-    if not clause or clause[0].key not in tables.verbs or clause[0].key in _HELP:
+    if len(clause) < 2 or clause[0].key not in tables.verbs or clause[0].key in _HELP:
         return clause
-    for words in tables.indirect:
+    for words in tables.indirect.get(clause[1].key, ()):
         if _begins(clause[1:], words):
             return [clause[0], *clause[1 + len(words) :]]
     return clause
@@ -179,47 +179,60 @@ def _is_part_of_name(tokens: list[Token], index: int) -> bool:
 
 
 def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:
+    """The tokens with each phrase replaced, left to right, longest first; the same list if there is none."""
+    phrases = tables.phrases
     out: list[Token] = []
-    at, fresh = 0, False
+    at, fresh, changed = 0, False, False
     while at < len(tokens):
         token = tokens[at]
-        match = None if token.quoted else _match(tokens, at, fresh, tables)
+        seconds = phrases.get("#" if token.what == "number" else token.key)
+        match = None if seconds is None or token.quoted else _match(tokens, at, fresh, seconds)
         if match is None:
             out.append(token._replace(start=True) if fresh else token)
             at, fresh = at + 1, False
             continue
+        changed = True
         stop = at + len(match.words)
-        numbers = [t for t in tokens[at:stop] if t.what == "number"]
-        start = fresh or token.start
-        for index, word in enumerate(match.instead):
-            if word == "#":
-                out.append(numbers[0]._replace(after=tokens[stop - 1].after))
-            else:
-                what = tables.classes.get(word, "word")
-                last = tokens[stop - 1].after if index == len(match.instead) - 1 else ""
-                out.append(Token(word, what, token.text, start and index == 0, False, last))
-        if not match.instead and out and tokens[stop - 1].after:
-            out[-1] = out[-1]._replace(after=out[-1].after + tokens[stop - 1].after)
+        start, after = fresh or token.start, tokens[stop - 1].after
+        out += _instead(match, tokens[at:stop], start, tables)
+        if not match.instead and out and after:
+            out[-1] = out[-1]._replace(after=out[-1].after + after)
         at, fresh = stop, start and not match.instead
+    return out if changed else tokens
+
+
+def _instead(phrase: Phrase, run: list[Token], start: bool, tables: Language) -> list[Token]:
+    """The tokens of a phrase's canonical form; its number is that of the run."""
+    out = []
+    for index, word in enumerate(phrase.instead):
+        after = run[-1].after if index == len(phrase.instead) - 1 else ""
+        if word == "#":
+            number = next(token for token in run if token.what == "number")
+            out.append(number._replace(after=after, start=start and index == 0))
+        else:
+            out.append(Token(word, tables.classes.get(word, "word"), run[0].text, start and index == 0, False, after))
     return out
 
 
-def _match(tokens: list[Token], at: int, fresh: bool, tables: Language) -> Phrase | None:
-    first = "#" if tokens[at].what == "number" else tokens[at].key
-    for phrase in tables.phrases.get(first, ()):
+def _match(tokens: list[Token], at: int, fresh: bool, seconds: dict[str, tuple[Phrase, ...]]) -> Phrase | None:
+    """The longest phrase that stands at `at`."""
+    found: tuple[Phrase, ...] = seconds.get("", ())
+    if at + 1 < len(tokens) and len(seconds) > (1 if found else 0):
+        following = tokens[at + 1]
+        found = seconds.get("#" if following.what == "number" else following.key, ()) + found
+    for phrase in found:
         stop = at + len(phrase.words)
-        if stop > len(tokens):
-            continue
-        if phrase.start and not (tokens[at].start or fresh or at == 0):
+        if stop > len(tokens) or (phrase.start and not (tokens[at].start or fresh or at == 0)):
             continue
         run = tokens[at:stop]
         if phrase.end and stop < len(tokens) and not (run[-1].after or tokens[stop].start):
             continue
-        if any(token.after and token is not run[-1] for token in run):
+        if any(token.after for token in run[:-1]) or not all(map(_fits, run, phrase.words)):
             continue
-        if all(
-            not token.quoted and (token.key == word or (word == "#" and token.what == "number"))
-            for token, word in zip(run, phrase.words, strict=True)
-        ) and tuple(token.key for token in run) != phrase.instead:
+        if tuple(token.key for token in run) != phrase.instead:
             return phrase
     return None
+
+
+def _fits(token: Token, word: str) -> bool:
+    return not token.quoted and (token.key == word or (word == "#" and token.what == "number"))

@@ -29,6 +29,9 @@ class Phrase:
     end: bool = False
 
 
+Runs = dict[str, tuple[tuple[str, ...], ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The beginning of a request that only asks to be given something; `definite` ones need "the" behind them."""
@@ -45,7 +48,7 @@ class Language:
     common: frozenset[str]
     silent: frozenset[str]
     forms: dict[str, str]
-    phrases: dict[str, tuple[Phrase, ...]]
+    phrases: dict[str, dict[str, tuple[Phrase, ...]]]
     classes: dict[str, str]
     units: dict[str, str]
     short_units: dict[str, str]
@@ -58,11 +61,12 @@ class Language:
     known: frozenset[str]
     halves: frozenset[str]
     number_starts: frozenset[str]
-    requests: tuple[tuple[str, ...], ...]
-    heads: tuple[Head, ...]
-    leads: tuple[tuple[str, ...], ...]
-    indirect: tuple[tuple[str, ...], ...]
-    partitives: tuple[tuple[str, ...], ...]
+    special: frozenset[str]
+    requests: Runs
+    heads: dict[str, tuple[Head, ...]]
+    leads: Runs
+    indirect: Runs
+    partitives: Runs
     ones: frozenset[str]
     definite: frozenset[str]
     not_after_head: frozenset[str]
@@ -94,14 +98,17 @@ def _pairs(lines: list[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _phrases(polite: list[str], same: list[str], forms: dict[str, str]) -> dict[str, tuple[Phrase, ...]]:
-    """Phrases by first word, longest first. `^` marks the start of a clause, `$` its end, `<` the canonical form."""
-    found: dict[str, list[Phrase]] = {}
+def _phrases(polite: list[str], same: list[str], forms: dict[str, str]) -> dict[str, dict[str, tuple[Phrase, ...]]]:
+    """Phrases by first and second word, longest first; single words stand under the second word "".
+
+    `^` marks the start of a clause, `$` its end, `<` the canonical form.
+    """
+    found: dict[str, dict[str, list[Phrase]]] = {}
 
     def add(form: str, instead: str) -> None:
         words = tuple(forms.get(word, word) for word in form.strip("^$ ").split())
         entry = Phrase(words, tuple(forms.get(word, word) for word in instead.split()), form.startswith("^"), form.rstrip().endswith("$"))
-        found.setdefault(words[0], []).append(entry)
+        found.setdefault(words[0], {}).setdefault(words[1] if len(words) > 1 else "", []).append(entry)
 
     for line in polite:
         add(line, "")
@@ -109,17 +116,27 @@ def _phrases(polite: list[str], same: list[str], forms: dict[str, str]) -> dict[
         canonical, _, alternatives = line.partition(" < ")
         for form in alternatives.split(" | "):
             add(form.strip(), canonical)
-    return {first: tuple(sorted(group, key=lambda p: -len(p.words))) for first, group in found.items()}
+    return {
+        first: {second: tuple(sorted(group, key=lambda p: -len(p.words))) for second, group in seconds.items()}
+        for first, seconds in found.items()
+    }
 
 
-def _runs(lines: list[str], forms: dict[str, str]) -> tuple[tuple[str, ...], ...]:
-    runs = (tuple(forms.get(word, word) for word in line.split()) for line in lines)
-    return tuple(sorted(runs, key=lambda words: -len(words)))
+def _runs(lines: list[str], forms: dict[str, str]) -> Runs:
+    """Runs of words by their first word, longest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for line in lines:
+        run = tuple(forms.get(word, word) for word in line.split())
+        found.setdefault(run[0], []).append(run)
+    return {first: tuple(sorted(runs, key=lambda run: -len(run))) for first, runs in found.items()}
 
 
-def _heads(free: list[str], definite: list[str], forms: dict[str, str]) -> tuple[Head, ...]:
-    heads = [Head(run, False) for run in _runs(free, forms)] + [Head(run, True) for run in _runs(definite, forms)]
-    return tuple(sorted(heads, key=lambda head: -len(head.words)))
+def _heads(free: list[str], definite: list[str], forms: dict[str, str]) -> dict[str, tuple[Head, ...]]:
+    found: dict[str, list[Head]] = {}
+    for lines, is_definite in ((free, False), (definite, True)):
+        for first, runs in _runs(lines, forms).items():
+            found.setdefault(first, []).extend(Head(run, is_definite) for run in runs)
+    return {first: tuple(sorted(heads, key=lambda head: -len(head.words))) for first, heads in found.items()}
 
 
 @cache
@@ -132,6 +149,9 @@ def language(name: str) -> Language:
     classes |= dict.fromkeys(units.values(), "unit")
     forms = dict(_pairs(parts["forms"]))
     numbers = {word: int(value) for value, word in (line.split() for line in parts["numbers"])}
+    starts = frozenset(numbers) | frozenset(word for line in parts["scales"] for word in line.split()[1:])
+    ordinals = {word: int(value) for value, *words in (line.split() for line in parts["ordinals"]) for word in words}
+    halves = frozenset(_words(parts.get("half", [])))
     months = {word: number for number, line in enumerate(parts["months"], 1) for word in line.split()}
     classes |= dict.fromkeys(months, "calendar")
     return Language(
@@ -148,13 +168,14 @@ def language(name: str) -> Language:
         short_units=dict(_pairs(shared["units"])) | dict(_pairs(parts.get("short units", []))),
         months=months,
         numbers=numbers,
-        ordinals={word: int(value) for value, *words in (line.split() for line in parts["ordinals"]) for word in words},
+        ordinals=ordinals,
         scales={word: int(value) for value, *words in (line.split() for line in parts["scales"]) for word in words},
         hyphenated=frozenset(word for word in (*classes, *forms) if "-" in word),
         verbs=frozenset(_words(parts.get("verbs", []))),
         known=known_words() if name == "en" else frozenset(),
-        halves=frozenset(_words(parts.get("half", []))),
-        number_starts=frozenset(numbers) | frozenset(word for line in parts["scales"] for word in line.split()[1:]),
+        halves=halves,
+        number_starts=starts,
+        special=starts | frozenset(ordinals) | halves | frozenset(units) | (frozenset(("a", "an")) if name == "en" else frozenset()),
         requests=_runs(parts.get("requests", []), forms),
         heads=_heads(parts.get("heads", []), parts.get("definite heads", []), forms),
         leads=_runs(parts.get("leads", []), forms),

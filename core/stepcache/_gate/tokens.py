@@ -24,28 +24,35 @@ class Piece(NamedTuple):
     after: str = ""
 
 
-# Repetitions inside one piece are bounded or can't overlap, so that a hostile text costs linear time.
-_PIECE: Final = re.compile(
-    r"""
-    (?P<fence>```[^\n`]*\n(?:[^`]|`(?!``))*(?:```|\Z))
-  | (?P<code>`[^`\n]{1,200}`)
-  | (?P<address>(?:https?|ftp)://[^\s<>"'`]+|www\.[^\s<>"'`]+|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8})
+# Repetitions inside one piece are bounded or can't overlap, so that a hostile text costs linear time. White space takes
+# a following bullet with it.
+_FIRST: Final = r"""
+    (?P<space>(?:\s*\n|\A)[ \t]*[-*•][ \t]+(?=\S)|\s+)
+"""
+_MAIL: Final = r"""
+  | (?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8})
+"""
+_REST: Final = r"""
+  | (?P<address>(?:https?|ftp)://[^\s<>"'`]+|www\.[^\s<>"'`]+)
+  | (?P<path>(?<![\w)\]}])(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.\-]+){1,40}[/\\]?)
+  | (?P<word>[^\W\d]\w*(?:['.]\w+)*(?:\(\)|(?:\+\+|\#)(?!\w))?)
   | (?P<date>\d{4}-\d{2}-\d{2}(?!\w)|\d{1,2}(?P<sign>[./-])\d{1,2}(?P=sign)(?:\d{4}|\d{2})(?!\w))
   | (?P<time>\d{1,2}:\d{2}(?::\d{2})?(?!\w))
-  | (?P<path>(?<![\w)\]}])(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.\-]+){1,40}[/\\]?)
   | (?P<number>(?<!\w)[-+]?\d+(?:[.,]\d+)*)
-  | (?P<word>\w+(?:['.]\w+)*(?:\(\)|(?:\+\+|\#)(?!\w))?)
-  | (?P<space>\s+)
+  | (?P<tail>\w+)
+  | (?P<fence>```[^\n`]*\n(?:[^`]|`(?!``))*(?:```|\Z))
+  | (?P<code>`[^`\n]{1,200}`)
   | (?P<operator>==+|!=|<=|>=|->|=>|\*\*|&&|\|\||//|\+\+|--+|::|:=|<<|>>)
   | (?P<symbol>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_KINDS: Final = {"path": "identifier", "operator": "symbol", "fence": "code"}
+"""
+_PIECE: Final = re.compile(_FIRST + _REST, re.VERBOSE | re.DOTALL)
+_PIECE_WITH_MAIL: Final = re.compile(_FIRST + _MAIL + _REST, re.VERBOSE | re.DOTALL)
+_KINDS: Final = {
+    "path": "identifier", "operator": "symbol", "fence": "code", "mail": "address", "tail": "word",
+}  # fmt: skip
 _HARMLESS: Final = frozenset(".,;:!?\"'¿¡")
 _CLAUSE: Final = frozenset(".!?:;")
 _IDENTIFIER: Final = re.compile(r"_|\d|\.|\(\)|[+#]$|[a-z][A-Z]")
-_BULLET: Final = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?=\S)")
 _ABBREVIATION: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}(?!\w)")
 _DOUBLE: Final = re.compile(r'(?<!\d)"([^"]{1,8000})"')
 _SINGLE: Final = re.compile(r"(?<![\w'])'(?![\s'])([^'\n]{0,200}[^'\s])'(?!\w)")
@@ -60,39 +67,41 @@ def quotations(text: str) -> list[tuple[int, int]]:
 
 def pieces(text: str) -> list[Piece]:
     """The pieces of a unified text in order; harmless punctuation only leaves its mark on its neighbours."""
-    text = _ABBREVIATION.sub(lambda match: match.group().replace(".", ""), text)
-    ranges = quotations(text)
-    bullets = {match.start(): match.end() for match in _BULLET.finditer(text)}
+    if "." in text:
+        text = _ABBREVIATION.sub(lambda match: match.group().replace(".", ""), text)
+    ranges = quotations(text) if '"' in text or "'" in text else []
     found: list[Piece] = []
-    at, fresh, glued, upcoming = 0, True, False, 0
-    while at < len(text):
-        while upcoming < len(ranges) and ranges[upcoming][1] <= at:
-            upcoming += 1
-        if at in bullets:
-            at, fresh, glued = bullets[at], True, False
-            continue
-        match = _PIECE.match(text, at)
-        assert match is not None and match.lastgroup is not None  # the last alternative takes any character
-        kind, word, here = _KINDS.get(match.lastgroup, match.lastgroup), match.group(), at
-        at = match.end()
+    fresh, glued, upcoming = True, False, 0
+    for match in (_PIECE_WITH_MAIL if "@" in text else _PIECE).finditer(text):
+        kind, word = match.lastgroup, match.group()
         if kind == "space":
-            fresh, glued = fresh or "\n" in word, False
+            fresh, glued = fresh or word.count("\n") > 1 or not word.isspace(), False
             continue
-        if word in _HARMLESS and not _means_something(word, found, text[at : at + 1], glued):
+        if word in _HARMLESS and not _means_something(word, found, text[match.end() : match.end() + 1], glued):
             if found:
                 found[-1] = found[-1]._replace(after=found[-1].after + word)
             fresh, glued = fresh or word in _CLAUSE, False
             continue
-        quoted = upcoming < len(ranges) and ranges[upcoming][0] <= here
-        if kind == "word" and _IDENTIFIER.search(word):
-            kind = "identifier"
-        elif kind == "code":
-            word = _trim_code(word)
-        elif kind == "address":
-            word = word.rstrip(".,;:!?)")
+        while upcoming < len(ranges) and ranges[upcoming][1] <= match.start():
+            upcoming += 1
+        quoted = upcoming < len(ranges) and ranges[upcoming][0] <= match.start()
+        if kind == "word":
+            if not (word.isalpha() and (word.islower() or word.istitle())) and _IDENTIFIER.search(word):
+                kind = "identifier"
+        else:
+            kind, word = _refine(kind or "symbol", word)
         found.append(Piece(kind, word, fresh, quoted, glued))
         fresh, glued = False, True
     return found
+
+
+def _refine(kind: str, word: str) -> tuple[str, str]:
+    """The kind and the trimmed text of a piece that is no plain word."""
+    if kind in {"code", "fence"}:
+        word = _trim_code(word)
+    elif kind in {"address", "mail", "path"}:
+        word = word.rstrip(".,;:!?)") or word
+    return _KINDS.get(kind, kind), word
 
 
 def _means_something(sign: str, found: list[Piece], follows: str, glued: bool) -> bool:

@@ -1,0 +1,282 @@
+"""Read the pieces of a text as canonical tokens: numbers, units, dates, words in their base form."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stepcache._gate import numerals
+from stepcache._gate.spelling import known, singular
+from stepcache._gate.tables import Language
+from stepcache._gate.token import Token
+from stepcache._gate.tokens import Piece, pieces
+
+__all__ = ["read"]
+
+_CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "£", "¥": "¥", "₹": "rupee", "₽": "₽", "₿": "bitcoin", "¢": "cent"}
+_FORMAL: Final = frozenset({"sie", "ihr", "ihre", "ihnen", "ihren", "ihrem", "ihrer", "ihres"})  # you, with a capital
+_MONEY: Final = frozenset(_CURRENCIES.values())
+
+
+def read(cut: list[Piece], tables: Language, casing: str) -> list[Token]:
+    """The tokens of the pieces in one language; `casing` is that of the whole text."""
+    cut = _drop_hyphens(cut, tables)
+    if tables.name == "fr":
+        cut = _split_elisions(cut)
+    return _Reader(cut, tables, casing).read()
+
+
+class _Reader:
+    """Reads the pieces of one text from left to right in one language."""
+
+    def __init__(self, cut: list[Piece], tables: Language, casing: str) -> None:
+        self.cut = cut
+        self.tables = tables
+        self.casing = casing
+        self.out: list[Token] = []
+        self.words = [piece.text.lower() if piece.kind == "word" and not piece.quoted else "" for piece in cut]
+
+    def read(self) -> list[Token]:
+        """Every piece, read once."""
+        at = 0
+        while at < len(self.cut):
+            at = self._step(at)
+        return self.out
+
+    def _emit(self, key: str, what: str, piece: Piece, after: str = "") -> None:
+        self.out.append(Token(key, what, piece.text, piece.start, piece.quoted, after or piece.after))
+
+    def _step(self, at: int) -> int:
+        """Read what begins at `at`; return where to go on."""
+        piece = self.cut[at]
+        if piece.kind == "word" and not piece.quoted:
+            return self._word(at)
+        if piece.kind == "code":
+            return self._code(at)
+        if piece.kind in {"identifier", "address"}:
+            return self._identifier(at)
+        if piece.kind in {"date", "time"}:
+            self._emit(piece.text, "calendar", piece)
+            return at + 1
+        if piece.kind == "number":
+            return self._number(at)
+        if piece.kind == "symbol":
+            return self._symbol(at)
+        self._emit(piece.text.lower(), "quote", piece)
+        return at + 1
+
+    def _code(self, at: int) -> int:
+        piece = self.cut[at]
+        if "\n" in piece.text:
+            self._emit(piece.text, "code", piece)
+        else:
+            for inner in pieces(piece.text):
+                self._emit(inner.text, "identifier", inner._replace(quoted=True, start=piece.start))
+        return at + 1
+
+    def _identifier(self, at: int) -> int:
+        piece = self.cut[at]
+        text = piece.text
+        base = text.removesuffix("'s").removesuffix("'S")
+        if base.isalpha() and not piece.quoted and self.tables.name == "en" and known(base.lower()):
+            return self._word(at)  # a word with random capitals
+        self._emit(text, "identifier", piece)
+        return at + 1
+
+    def _number(self, at: int) -> int:
+        piece = self.cut[at]
+        before = self.cut[at - 1].text if at else ""
+        following = self.cut[at + 1] if at + 1 < len(self.cut) else None
+        money = before in _CURRENCIES or (
+            following is not None
+            and (following.text in _CURRENCIES or self.tables.units.get(following.text.lower()) in _MONEY)
+        )
+        boxed = before in {"(", "["} and piece.glued
+        value = piece.text if boxed else numerals.digits(piece.text, self.tables.name != "en", money)
+        at += 1
+        if following is not None and following.glued and following.kind == "word":
+            if numerals.ordinal_suffix(value, following.text, self.tables.name):
+                self._emit(f"{value}.", "number", piece, following.after)
+                return at + 1
+        if following is not None and following.kind == "word" and following.text.lower() in self.tables.scales:
+            scaled = numerals.scaled(value, self.tables.scales[following.text.lower()])
+            if scaled is not None:
+                self._emit(scaled, "number", piece, following.after)
+                return self._unit(at + 1)
+        if following is not None and following.text == "/" and following.glued and at + 1 < len(self.cut):
+            quotient = numerals.quotient(value, self.cut[at + 1].text)
+            if quotient is not None:
+                self._emit(quotient, "number", piece, self.cut[at + 1].after)
+                return self._unit(at + 2)
+        self._emit(value, "number", piece)
+        if before in _CURRENCIES:
+            self._emit(_CURRENCIES[before], "unit", piece)
+            return at
+        return self._unit(at)
+
+    def _unit(self, at: int) -> int:
+        """Read a unit sign or word right after a number."""
+        if at >= len(self.cut):
+            return at
+        piece = self.cut[at]
+        text = piece.text
+        if text in _CURRENCIES:
+            self._emit(_CURRENCIES[text], "unit", piece)
+            return at + 1
+        if piece.quoted or piece.start:
+            return at
+        if text == "°" and at + 1 < len(self.cut) and self.cut[at + 1].glued:
+            self._emit({"C": "celsius", "F": "fahrenheit"}.get(self.cut[at + 1].text, "°"), "unit", piece)
+            return at + (2 if self.cut[at + 1].text in {"C", "F"} else 1)
+        if piece.kind != "word" or len(text) > 4:
+            return at
+        slash = self.cut[at + 1 : at + 3]
+        if len(slash) == 2 and slash[0].text == "/" and slash[0].glued and slash[1].glued:
+            whole = f"{text}/{slash[1].text}"
+            if whole in self.tables.short_units:
+                self._emit(self.tables.short_units[whole], "unit", piece, slash[1].after)
+                return at + 3
+        unit = self.tables.short_units.get(text)
+        if unit is not None and self._may_be_unit(piece, at):
+            self._emit(unit, "unit", piece)
+            return at + 1
+        if len(text) <= 2 and text != text.lower() and self.casing == "mixed":
+            self._emit(text, "unit", piece)
+            return at + 1
+        return at
+
+    def _may_be_unit(self, piece: Piece, at: int) -> bool:
+        """Whether a sign that is also a word (in, a, am) stands for the unit: glued, or nothing follows it."""
+        if piece.text not in self.tables.common or piece.glued:
+            return True
+        return bool(piece.after) or at + 1 == len(self.cut)
+
+    def _symbol(self, at: int) -> int:
+        piece = self.cut[at]
+        text = piece.text
+        following = self.cut[at + 1] if at + 1 < len(self.cut) else None
+        if text in _CURRENCIES and following is not None and following.kind == "number":
+            return at + 1
+        if text == "%":
+            self._emit("%", "unit", piece)
+        elif text in numerals.SIGNS:
+            self._emit(numerals.SIGNS[text], "number", piece)
+        elif text == "&" and not piece.glued and self.tables.name == "en":
+            self._emit("and", "conjunction", piece)
+        else:
+            self._emit(text, "symbol", piece)
+        return at + 1
+
+    def _word(self, at: int) -> int:
+        piece = self.cut[at]
+        word = piece.text.lower()
+        tables = self.tables
+        if word in tables.special or (tables.name == "de" and len(word) > 5):
+            then = self._special(at, word)
+            if then:
+                return then
+        if tables.name == "en":
+            word = self._without_possessive(word, piece)
+        key = tables.forms.get(word, word)
+        if word in _FORMAL and tables.name == "de" and piece.text[0].isupper() and self.casing == "mixed":
+            key = word if piece.start else piece.text.capitalize()
+        what = tables.classes.get(key) or tables.classes.get(word)
+        if what is None:
+            named = not piece.start and self.casing == "mixed" and tables.name != "de" and piece.text[0].isupper()
+            what = "name" if named else "word"
+        self.out.append(Token(key, what, piece.text, piece.start, False, piece.after))
+        return at + 1
+
+    def _special(self, at: int, word: str) -> int:
+        """Read a number word, ordinal, unit or the name A; return where to go on, or 0 if it is none of these."""
+        piece, tables = self.cut[at], self.tables
+        found = numerals.spelled(self._run(at), tables)
+        if found is not None:
+            value, used = found
+            last = self.cut[at + used - 1]
+            tail = self.words[at + used] if at + used < len(self.words) else ""
+            if tables.name == "en" and value and value % 10 == 0 and tail in tables.ordinals and not last.after:
+                self._emit(f"{value + tables.ordinals[tail]}.", "number", piece, self.cut[at + used].after)
+                return at + used + 1
+            self._emit(str(value), "number", piece, last.after)
+            return self._unit(at + used)
+        if word in {"a", "an"}:
+            following = self.words[at + 1] if at + 1 < len(self.words) else ""
+            if following in tables.scales or following in tables.halves or following == "dozen":
+                return at + 1
+            if piece.text != "A" or piece.start or self.casing != "mixed":
+                return 0
+            self._emit("A", "name", piece)
+        elif word in tables.ordinals:
+            self._emit(f"{tables.ordinals[word]}.", "number", piece)
+        elif word in tables.halves:
+            self._emit("0.5", "number", piece)
+        elif word in tables.units:
+            self._emit(tables.units[word], "unit", piece)
+        else:
+            return 0
+        return at + 1
+
+    def _without_possessive(self, word: str, piece: Piece) -> str:
+        """cat's and cats' as cat, and the noun after "all" as the one after "every"."""
+        if word[-2:] == "'s" and word not in self.tables.phrases:
+            return word[:-2]
+        if word[-1] != "s":
+            return word
+        general = bool(self.out) and self.out[-1].key == "every" and not self.out[-1].after
+        return singular(word) if general or piece.after.startswith("'") else word
+
+    def _run(self, at: int) -> list[str]:
+        """The unquoted words from `at` on that no punctuation parts."""
+        run = []
+        for index in range(at, min(at + 16, len(self.cut))):
+            if not self.words[index]:
+                break
+            run.append(self.words[index])
+            if self.cut[index].after:
+                break
+        return run
+
+
+def _wordy(piece: Piece) -> bool:
+    return piece.kind == "word" or (piece.kind == "identifier" and piece.text.isalpha())
+
+
+_ELIDED: Final = frozenset({"l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quelqu"})
+
+
+def _split_elisions(cut: list[Piece]) -> list[Piece]:
+    """French l'eau as le + eau, so that the noun stands alone."""
+    out = []
+    for piece in cut:
+        head, mark, tail = piece.text.partition("'")
+        if piece.kind == "word" and mark and tail and not piece.quoted and head.lower() in _ELIDED:
+            out.append(piece._replace(text=head, after=""))
+            out.append(piece._replace(text=tail, start=False, glued=True))
+        else:
+            out.append(piece)
+    return out
+
+
+def _drop_hyphens(cut: list[Piece], tables: Language) -> list[Piece]:
+    """Without hyphens inside words (upper-level) and dashes between clauses; minus signs stay."""
+    kept: list[Piece] = []
+    skip = False
+    for index, piece in enumerate(cut):
+        if skip:
+            skip = False
+            continue
+        if piece.text == "-" and kept and index + 1 < len(cut) and not piece.quoted:
+            before, following = kept[-1], cut[index + 1]
+            inside = piece.glued and following.glued and _wordy(following) and len(following.text) > 1
+            whole = f"{before.text}-{following.text}"
+            if inside and whole.lower() in tables.hyphenated:
+                kept[-1] = before._replace(text=whole, after=following.after)
+                skip = True
+                continue
+            if inside and (before.kind == "number" or _wordy(before)) and len(before.text + following.text) > 3:
+                continue
+            dash = not piece.glued and not following.glued and before.kind == following.kind == "word"
+            if dash and len(before.text) > 1 and len(following.text) > 1:
+                continue
+        kept.append(piece)
+    return kept
