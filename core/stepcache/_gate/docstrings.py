@@ -179,7 +179,7 @@ def _noise(left: list[Token], right: list[Token], functions: Sequence[str]) -> b
         return False
     if ours == theirs:
         return True
-    if any(char.isdigit() for char in ours + theirs) or not (ours and theirs):
+    if any(char.isdecimal() for char in ours + theirs) or not (ours and theirs):
         return False
     strange = [sum(not known(token.text.lower()) for token in side) for side in (left, right)]
     return strange[0] != strange[1] and distance(ours, theirs, 1 + len(ours) // 5) <= 1 + len(ours) // 5

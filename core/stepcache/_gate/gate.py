@@ -18,7 +18,7 @@ from stepcache._gate.verdict import Differs, Same, excerpt
 __all__ = ["MAX_CHARS", "canonical", "gate"]
 
 MAX_CHARS: Final = 32_768  # longer texts are the same only if they are equal but for white space and end punctuation
-_REMEMBERED: Final = 4_096  # texts up to this many characters are remembered in their parsed form
+_REMEMBERED: Final = 2_048  # texts up to this many characters are remembered in their parsed form
 _SAME: Final = Same()
 
 
@@ -62,6 +62,9 @@ def _compare_docs(cached: str, new: str, functions: tuple[str, ...]) -> Same | D
     name = _language(ours.prose)
     name = name if name in LANGUAGES else "en"
     pinned = ours.examples and theirs.examples
+    if ours.prose > theirs.prose:  # one order for either direction, so that the verdict is symmetric
+        turned = _compare_docs(new, cached, functions)
+        return Differs(turned.what, turned.new, turned.cached) if isinstance(turned, Differs) else turned
     found = loosely_equal(parse_plainly(ours.prose, name), parse_plainly(theirs.prose, name), pinned, functions)
     return _SAME if found is None else found  # a Differs is falsy
 
@@ -105,7 +108,7 @@ def canonical(text: str) -> str:
     return _parsed(unified, "" if name == "?" else name).canonical
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _remembered_language(text: str) -> str:
     return guess(text)
 
@@ -114,7 +117,7 @@ def _language(text: str) -> str:
     return _remembered_language(text) if len(text) <= _REMEMBERED else guess(text)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _remembered(text: str, name: str) -> Parsed:
     return parse(text, name)
 

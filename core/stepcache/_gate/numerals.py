@@ -26,7 +26,7 @@ def digits(text: str, comma_decimal: bool, money: bool) -> str:
     point, group = (",", ".") if comma_decimal else (".", ",")
     head, *rest = body.split(group)
     if rest:
-        grouped = 1 <= len(head) <= 3 and head != "0" and all(len(part[:3]) == 3 and part[:3].isdigit() for part in rest)
+        grouped = 1 <= len(head) <= 3 and head != "0" and all(len(part[:3]) == 3 and part[:3].isdecimal() for part in rest)
         *inner, last = rest
         if not grouped or any(len(part) != 3 for part in inner) or (len(last) > 3 and last[3] != point):
             return sign + body
@@ -134,7 +134,7 @@ def _lowest(total: int) -> int:
 
 def ordinal_suffix(number: str, follows: str, name: str) -> bool:
     """Whether digits and the letters glued to them are an ordinal (3rd, 3e, 3º)."""
-    if not number.isdigit():
+    if not number.isdecimal():
         return False
     suffixes = {"en": {"st", "nd", "rd", "th"}, "fr": {"e", "er", "ère", "ème", "eme", "re", "nd", "nde"},
                 "es": {"º", "ª", "er", "o", "a"}, "de": set()}  # fmt: skip
@@ -143,7 +143,7 @@ def ordinal_suffix(number: str, follows: str, name: str) -> bool:
 
 def scaled(number: str, scale: int) -> str | None:
     """`1.5` with the scale a million as plain digits, or None where that is no exact whole number."""
-    if len(number) > _LONGEST or not number.replace(".", "", 1).isdigit():
+    if len(number) > _LONGEST or not number.replace(".", "", 1).isdecimal():
         return None
     value = Fraction(number) * scale
     return str(value.numerator) if value.denominator == 1 else None
@@ -151,7 +151,7 @@ def scaled(number: str, scale: int) -> str | None:
 
 def quotient(top: str, bottom: str) -> str | None:
     """`a/b` where it stands in lowest terms, or None: 2/4 is a score or a date as often as a half."""
-    if not (top.isdigit() and bottom.isdigit() and len(top) < _LONGEST and len(bottom) < _LONGEST and int(bottom)):
+    if not (top.isdecimal() and bottom.isdecimal() and len(top) < _LONGEST and len(bottom) < _LONGEST and int(bottom)):
         return None
     value = Fraction(int(top), int(bottom))
     if value.denominator != int(bottom):

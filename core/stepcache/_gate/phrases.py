@@ -186,7 +186,7 @@ def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:
     while at < len(tokens):
         token = tokens[at]
         seconds = phrases.get("#" if token.what == "number" else token.key)
-        match = None if seconds is None or token.quoted else _match(tokens, at, fresh, seconds)
+        match = None if seconds is None or token.quoted else _match(tokens, at, fresh, seconds, tables)
         if match is None:
             out.append(token._replace(start=True) if fresh else token)
             at, fresh = at + 1, False
@@ -214,7 +214,9 @@ def _instead(phrase: Phrase, run: list[Token], start: bool, tables: Language) ->
     return out
 
 
-def _match(tokens: list[Token], at: int, fresh: bool, seconds: dict[str, tuple[Phrase, ...]]) -> Phrase | None:
+def _match(
+    tokens: list[Token], at: int, fresh: bool, seconds: dict[str, tuple[Phrase, ...]], tables: Language
+) -> Phrase | None:
     """The longest phrase that stands at `at`."""
     found: tuple[Phrase, ...] = seconds.get("", ())
     if at + 1 < len(tokens) and len(seconds) > (1 if found else 0):
@@ -225,13 +227,35 @@ def _match(tokens: list[Token], at: int, fresh: bool, seconds: dict[str, tuple[P
         if stop > len(tokens) or (phrase.start and not (tokens[at].start or fresh or at == 0)):
             continue
         run = tokens[at:stop]
-        if phrase.end and stop < len(tokens) and not (run[-1].after or tokens[stop].start):
-            continue
         if any(token.after for token in run[:-1]) or not all(map(_fits, run, phrase.words)):
+            continue
+        if phrase.end and not _at_end(tokens, at, stop, tables):
+            continue
+        if phrase.greeting and not _greets(tokens, stop, tables):
+            continue
+        if not phrase.instead and run[0].what == "name":
             continue
         if tuple(token.key for token in run) != phrase.instead:
             return phrase
     return None
+
+
+def _at_end(tokens: list[Token], at: int, stop: int, tables: Language) -> bool:
+    """Whether a run ends its clause and is not what the clause speaks about ("how to say thanks")."""
+    if stop < len(tokens) and not (tokens[stop - 1].after or tokens[stop].start):
+        return False
+    if at == 0 or tokens[at].start or tokens[at - 1].after:
+        return True
+    before = tokens[at - 1]
+    return before.key not in tables.saying and before.what not in {"relation", "conjunction"} and at >= 2
+
+
+def _greets(tokens: list[Token], stop: int, tables: Language) -> bool:
+    """Whether a greeting is followed by punctuation, a request or a question."""
+    if tokens[stop - 1].after or stop == len(tokens):
+        return True
+    following = tokens[stop]
+    return following.what in {"question", "person", "modality"} or following.key in tables.verbs
 
 
 def _fits(token: Token, word: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from stepcache._gate import numerals
@@ -13,6 +14,8 @@ from stepcache._gate.tokens import Piece, pieces
 __all__ = ["read"]
 
 _CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "£", "¥": "¥", "₹": "rupee", "₽": "₽", "₿": "bitcoin", "¢": "cent"}
+_LETTER_LANGUAGE: Final = re.compile(r"[A-Za-z](?:\+\+|#)")  # C++, c#
+_NO: Final = frozenset({"no", "nein", "non"})
 _FORMAL: Final = frozenset({"sie", "ihr", "ihre", "ihnen", "ihren", "ihrem", "ihrer", "ihres"})  # you, with a capital
 _MONEY: Final = frozenset(_CURRENCIES.values())
 
@@ -77,6 +80,12 @@ class _Reader:
         piece = self.cut[at]
         text = piece.text
         base = text.removesuffix("'s").removesuffix("'S")
+        if _LETTER_LANGUAGE.fullmatch(text):
+            self._emit(text.upper(), "name", piece)
+            return at + 1
+        if base.lower() in self.tables.brands and not piece.quoted:
+            self._emit(base.lower(), "name", piece)
+            return at + 1
         if base.isalpha() and not piece.quoted and self.tables.name == "en" and known(base.lower()):
             return self._word(at)  # a word with random capitals
         self._emit(text, "identifier", piece)
@@ -179,6 +188,8 @@ class _Reader:
         key = tables.forms.get(word, word)
         if word in _FORMAL and tables.name == "de" and piece.text[0].isupper() and self.casing == "mixed":
             key = word if piece.start else piece.text.capitalize()
+        if word in _NO and piece.after[:1] == ",":
+            key = word + ","  # "no, prices" answers, "no prices" denies
         what = tables.classes.get(key) or tables.classes.get(word)
         if what is None:
             named = not piece.start and self.casing == "mixed" and tables.name != "de" and piece.text[0].isupper()

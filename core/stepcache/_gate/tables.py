@@ -21,14 +21,19 @@ CLASSES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A run of words with its replacement; `start` and `end` say whether it counts only at the edge of a clause."""
+    """A run of words with its replacement; `start` and `end` say whether it counts only at the edge of a clause.
+
+    A `greeting` counts only where a request or punctuation follows: "hello, list A", not "hello world".
+    """
 
     words: tuple[str, ...]
     instead: tuple[str, ...]
     start: bool = False
     end: bool = False
+    greeting: bool = False
 
 
+Phrases = dict[str, dict[str, tuple[Phrase, ...]]]
 Runs = dict[str, tuple[tuple[str, ...], ...]]
 
 
@@ -48,7 +53,9 @@ class Language:
     common: frozenset[str]
     silent: frozenset[str]
     forms: dict[str, str]
-    phrases: dict[str, dict[str, tuple[Phrase, ...]]]
+    phrases: Phrases
+    saying: frozenset[str]
+    brands: frozenset[str]
     classes: dict[str, str]
     units: dict[str, str]
     short_units: dict[str, str]
@@ -98,21 +105,24 @@ def _pairs(lines: list[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _phrases(polite: list[str], same: list[str], forms: dict[str, str]) -> dict[str, dict[str, tuple[Phrase, ...]]]:
+def _phrases(parts: dict[str, list[str]], forms: dict[str, str]) -> Phrases:
     """Phrases by first and second word, longest first; single words stand under the second word "".
 
     `^` marks the start of a clause, `$` its end, `<` the canonical form.
     """
     found: dict[str, dict[str, list[Phrase]]] = {}
 
-    def add(form: str, instead: str) -> None:
+    def add(form: str, instead: str, greeting: bool = False) -> None:
         words = tuple(forms.get(word, word) for word in form.strip("^$ ").split())
-        entry = Phrase(words, tuple(forms.get(word, word) for word in instead.split()), form.startswith("^"), form.rstrip().endswith("$"))
+        replaced = tuple(forms.get(word, word) for word in instead.split())
+        entry = Phrase(words, replaced, greeting or form.startswith("^"), form.rstrip().endswith("$"), greeting)
         found.setdefault(words[0], {}).setdefault(words[1] if len(words) > 1 else "", []).append(entry)
 
-    for line in polite:
+    for line in parts["polite"]:
         add(line, "")
-    for line in same:
+    for line in parts.get("greetings", []):
+        add(line, "", greeting=True)
+    for line in parts["same"]:
         canonical, _, alternatives = line.partition(" < ")
         for form in alternatives.split(" | "):
             add(form.strip(), canonical)
@@ -162,7 +172,9 @@ def language(name: str) -> Language:
         | frozenset(form for form in forms if "_" not in form),
         silent=frozenset(_words(parts["silent"])),
         forms=forms,
-        phrases=_phrases(parts["polite"], parts["same"], forms),
+        phrases=_phrases(parts, forms),
+        saying=frozenset(_words(parts.get("saying", []))),
+        brands=frozenset(_words(shared["brands"])),
         classes=classes,
         units=units,
         short_units=dict(_pairs(shared["units"])) | dict(_pairs(parts.get("short units", []))),
