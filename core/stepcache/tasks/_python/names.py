@@ -15,7 +15,7 @@ __all__ = ["is_misspelt", "promise_the_same", "same_word", "words_of"]
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_TYPO = 5  # letters; a slip in a shorter word is too often another word
 _MIN_STEM = 3
-_MIN_LONG = 7
+_LETTERS_A_SLIP = 8  # one slip more is forgiven for every so many letters of a name
 _TRIVIAL = frozenset(
     {"true", "false", "none", "null", "0", "1", "-1", "0.0", "1.0", "[]", "{}", "()", "set()", "''", '""', ""}
 )
@@ -105,16 +105,13 @@ def is_misspelt(token: str, name: str) -> bool:
     theirs, ours = (words_of(text.lower()) for text in (token, name))
     if "_" not in name or len(theirs) != len(ours):
         return False
-    return all(a == b or same_word(a, b) or _is_strange_slip(a, b) for a, b in zip(theirs, ours, strict=True))
+    from stepcache._gate.spelling import distance, inflection_of, known
 
-
-def _is_strange_slip(word: str, meant: str) -> bool:
-    """Whether a word that is none is one slip from the word meant, or two where that is long."""
-    from stepcache._gate.spelling import distance
-    from stepcache._gate.tables import known_words
-
-    slips = 1 if len(meant) < _MIN_LONG else 2
-    return word.isalpha() and word not in known_words() and distance(word, meant, slips) <= slips
+    allowed = 1 + len(name) // _LETTERS_A_SLIP
+    pairs = [(a, b) for a, b in zip(theirs, ours, strict=True) if a != b and not inflection_of(a, b)]
+    if any(not a.isalpha() or not b.isalpha() or known(a) for a, b in pairs):
+        return False
+    return sum(distance(a, b, allowed) for a, b in pairs) <= allowed
 
 
 def _leftovers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[list[str], list[str]]:
