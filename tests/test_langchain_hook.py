@@ -256,8 +256,9 @@ def test_a_value_that_is_no_literal_is_named_as_doubtful(value: str) -> None:
     assert options == {"a": "x ((", "z": {"k": (1, 2)}}
 
 
-@pytest.mark.parametrize("text", ["", "opaque", "[(", "[('a'", "---[", "{}---[]", '{"lc": 1}---[(', "[('a', " + "[" * 50_000,
-                                  "[" + "('a', 1), " * 50_000, "x" * 1_000_000], ids=lambda text: text[:12])
+@pytest.mark.parametrize("text", [
+    "", "opaque", "[(", "[('a'", "---[", "{}---[]", '{"lc": 1}---[(', "[('a', " + "[" * 50_000,
+    "[" + "('a', 1), " * 50_000, "x" * 1_000_000], ids=lambda text: text[:12])
 def test_any_other_llm_string_is_read_without_a_fault(text: str) -> None:
     options_of(text)
 

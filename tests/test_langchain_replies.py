@@ -56,7 +56,8 @@ def test_tool_calls_come_back_all_in_order_with_new_ids() -> None:
 
 
 def test_ids_are_renewed_wherever_they_stand() -> None:
-    blocks = [{"type": "text", "text": "Let me add."}, {"type": "tool_use", "id": "c1", "name": "add", "input": {"id": "c1"}}]
+    blocks = [{"type": "text", "text": "Let me add."},
+              {"type": "tool_use", "id": "c1", "name": "add", "input": {"id": "c1"}}]
     message = AIMessage(blocks, tool_calls=[call("add", "c1", id="c1")], additional_kwargs={
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}]})
     (made,) = chat_generations(payload_of([ChatGeneration(message=message)])) or []
@@ -69,8 +70,8 @@ def test_ids_are_renewed_wherever_they_stand() -> None:
 
 def test_everything_json_can_say_and_more_survives_the_round_trip() -> None:
     info = {"logprobs": [-0.1, float("-inf")], "when": datetime(2026, 1, 2, tzinfo=UTC), "raw": b"\x00\xff",
-            "price": Decimal("0.10"), "pair": (1, 2), "$stepcache": "mine", "deep": {"$stepcache": {"is": 1}}, "none": None,
-            "id": 12345678901234567890123}
+            "price": Decimal("0.10"), "pair": (1, 2), "$stepcache": "mine", "deep": {"$stepcache": {"is": 1}},
+            "none": None, "id": 12345678901234567890123}
     message = AIMessage([{"type": "reasoning", "reasoning": "two and two"}, {"type": "text", "text": "4"}],
                         response_metadata=info, name="sage")
     generations = [ChatGeneration(message=message, generation_info=info), ChatGeneration(message=AIMessage("5"))]
@@ -82,10 +83,10 @@ def test_everything_json_can_say_and_more_survives_the_round_trip() -> None:
 @pytest.mark.parametrize("payload", [
     None, [], "text", {"framework": "langchain"}, {"framework": "langchain", "version": 99, "generations": []},
     {"framework": "langchain", "version": 1, "generations": []},
-    {"framework": "langchain", "version": 1, "generations": [{"kind": "pickle", "info": None}]},
-    {"framework": "langchain", "version": 1, "generations": [{"kind": "chat", "info": None, "message": {"content": 3}}]},
-    {"framework": "langchain", "version": 1, "generations": [{"kind": "text", "text": "x", "info": {"$stepcache": "os"}}]},
-    {"framework": "langchain", "version": 1, "generations": [{"lc": 1, "type": "constructor", "id": ["os", "system"]}]},
+    *({"framework": "langchain", "version": 1, "generations": [tampered]} for tampered in (
+        {"kind": "pickle", "info": None}, {"kind": "chat", "info": None, "message": {"content": 3}},
+        {"kind": "text", "text": "x", "info": {"$stepcache": "os"}},
+        {"lc": 1, "type": "constructor", "id": ["os", "system"]})),
 ], ids=repr)
 def test_a_record_of_another_layout_is_no_reply(payload: Any) -> None:
     assert generations_of(payload) is None
@@ -205,7 +206,8 @@ def test_a_system_prompt_stays_in_a_patch_call() -> None:
     AIMessage("", response_metadata={"finish_reason": "content_filter"}),
     AIMessage("I can't", additional_kwargs={"refusal": "I can't help with that"}),
     AIMessage([{"type": "refusal", "refusal": "no"}]),
-    AIMessage("", invalid_tool_calls=[{"name": "f", "args": "{", "id": "1", "error": None, "type": "invalid_tool_call"}]),
+    AIMessage("", invalid_tool_calls=[
+        {"name": "f", "args": "{", "id": "1", "error": None, "type": "invalid_tool_call"}]),
     AIMessage(""), AIMessage("   "),
 ], ids=["length", "max_tokens", "MAX_TOKENS", "filter", "refusal", "refusal block", "broken call", "empty", "blank"])
 def test_a_reply_that_is_not_whole_is_given_but_not_kept(reply: AIMessage) -> None:

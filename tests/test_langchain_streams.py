@@ -132,9 +132,9 @@ def test_a_stream_left_early_records_nothing() -> None:
     for _chunk in model.stream("Write a poem"):
         break
     assert model.step_cache.store.count() == 0
-    list(model.stream("Write a poem"))
+    for _ in range(2):
+        list(model.stream("Write a poem"))
     assert inner.count == 2
-    assert model.step_cache.store.count() == 1
 
 
 async def test_an_async_stream_left_early_records_nothing() -> None:

@@ -9,11 +9,11 @@ from stepcache._data import Step
 
 __all__ = ["pieces"]
 
-_PIECE = re.compile(r".{1,48}(?:\s+|\Z)|.{1,48}", re.DOTALL)
+_PIECE = re.compile(r"\s*+\S{1,32}\s*+|\s++")
 
 
 def pieces(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield each step in pieces of about 50 characters, cut after white space where there is some."""
+    """Yield each step word by word, about as a model would say it; a very long word in parts."""
     for step in steps:
         for found in _PIECE.finditer(step.text):
             yield found.group()
