@@ -58,7 +58,9 @@ def main() -> None:
     parser.add_argument("--file", action="append", choices=FILES)
     parser.add_argument("--show", choices=("wrong", "missed"))
     options = parser.parse_args()
-    print(f"{'file':22} {'pairs':>6} {'reuse':>6} {'same':>6} {'recall':>7} {'wrong':>6} {'µs/pair':>8} {'nominated':>9}")
+    print(
+        f"{'file':22} {'pairs':>6} {'reuse':>6} {'same':>6} {'recall':>7} {'wrong':>6} {'µs/pair':>8} {'nominated':>9}"
+    )
     total = dict.fromkeys(("pairs", "reuse", "same", "wrong"), 0)
     for name in options.file or FILES:
         count = dict.fromkeys(("pairs", "reuse", "same", "wrong", "nominated"), 0)

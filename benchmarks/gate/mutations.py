@@ -14,6 +14,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from stepcache._gate import gate
@@ -23,7 +24,24 @@ FILES = (
     "code_siblings", "followbench", "arena_hard", "gptcache_mock_pairs", "ifeval",
 )  # fmt: skip
 
-NUMBER_WORDS = "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty".split()
+NUMBER_WORDS = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "fifteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+]
 UNITS = (
     ("kilometers", "miles"), ("hours", "minutes"), ("minutes", "seconds"), ("days", "weeks"), ("weeks", "months"),
     ("months", "years"), ("years", "decades"), ("dollars", "euros"), ("inches", "centimeters"), ("feet", "meters"),
@@ -31,7 +49,20 @@ UNITS = (
     ("hour", "day"), ("week", "month"), ("day", "hour"), ("year", "month"), ("%", " percentage points"), ("$", "£"),
     ("minute", "hour"), ("inch", "foot"), ("pound", "ounce"), ("mile", "kilometer"), ("meters", "yards"),
 )  # fmt: skip
-NAMES = "Zubair Ottoline Kaspian Marisol Thandiwe Bjarne Yevgenia Ignatius Valletta Reykjavik Zanzibar Oaxaca".split()
+NAMES = [
+    "Zubair",
+    "Ottoline",
+    "Kaspian",
+    "Marisol",
+    "Thandiwe",
+    "Bjarne",
+    "Yevgenia",
+    "Ignatius",
+    "Valletta",
+    "Reykjavik",
+    "Zanzibar",
+    "Oaxaca",
+]
 OPPOSITES = (
     ("increase", "decrease"), ("buy", "sell"), ("add", "remove"), ("maximum", "minimum"), ("largest", "smallest"),
     ("highest", "lowest"), ("before", "after"), ("more", "less"), ("first", "last"), ("most", "fewest"), ("new", "old"),
@@ -43,7 +74,8 @@ OPPOSITES = (
     ("give", "take"), ("earn", "spend"), ("greater", "smaller"), ("cheap", "expensive"), ("male", "female"),
 )  # fmt: skip
 QUANTIFIERS = (
-    ("all", "some"), ("every", "any"), ("some", "all"), ("each", "one"), ("both", "neither"), ("any", "every"),
+    ("all", "some"), ("every", "any"), ("some", "all"), ("each", "one"), ("both", "neither"),
+    ("any", "every"),
     ("more", "most"), ("most", "many"), ("only", "also"), ("many", "few"), ("at least", "at most"), ("few", "many"),
     ("several", "all"), ("exactly", "about"), ("half", "all"), ("other", "same"), ("total", "average"), ("less", "more"),
 )  # fmt: skip
@@ -67,13 +99,81 @@ DEMANDS = (
     " without using loops", " Explain why.", " Give two examples.", " with sources", " in rhyme", " and its opposite",
     " Be brief.", " Reply in upper case.", " step by step", " for a child of five",
 )  # fmt: skip
-ADJECTIVES = "silver cheap wooden recent tiny secret rural broken premium electric".split()
+ADJECTIVES = ["silver", "cheap", "wooden", "recent", "tiny", "secret", "rural", "broken", "premium", "electric"]
 LANGUAGES = (" in Finnish", " in Portuguese", " Answer in Greek.", " Respond in Hindi.", " Translate it into Welsh.")
-LANGUAGE_NAMES = "English French German Spanish Italian Chinese Japanese Russian Arabic Dutch".split()
+LANGUAGE_NAMES = [
+    "English",
+    "French",
+    "German",
+    "Spanish",
+    "Italian",
+    "Chinese",
+    "Japanese",
+    "Russian",
+    "Arabic",
+    "Dutch",
+]
 STOP = frozenset(
-    """about after again being below could doing during each every first following from given have having into itself
-    least many might more most much must other please shall should some such than that their them then there these they
-    this those through total under until using very were what when where which while whose will with would your""".split()
+    [
+        "about",
+        "after",
+        "again",
+        "being",
+        "below",
+        "could",
+        "doing",
+        "during",
+        "each",
+        "every",
+        "first",
+        "following",
+        "from",
+        "given",
+        "have",
+        "having",
+        "into",
+        "itself",
+        "least",
+        "many",
+        "might",
+        "more",
+        "most",
+        "much",
+        "must",
+        "other",
+        "please",
+        "shall",
+        "should",
+        "some",
+        "such",
+        "than",
+        "that",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "total",
+        "under",
+        "until",
+        "using",
+        "very",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "whose",
+        "will",
+        "with",
+        "would",
+        "your",
+    ]
 )
 
 Change = Callable[[str, random.Random], str | None]
@@ -94,7 +194,7 @@ def _exchange(text: str, table: tuple[tuple[str, str], ...], rng: random.Random)
 
 def number(text: str, rng: random.Random) -> str | None:
     """Another number."""
-    found = [m for m in re.finditer(r"(?<![\w.])\d+(?:\.\d+)?(?![\w])", text)]
+    found = list(re.finditer(r"(?<![\w.])\d+(?:\.\d+)?(?![\w])", text))
     words = [m for m in _WORD.finditer(text) if m.group().lower() in NUMBER_WORDS]
     if not found and not words:
         return None
@@ -127,7 +227,9 @@ def negation(text: str, rng: random.Random) -> str | None:
     if gone and rng.random() < 0.6:
         match = rng.choice(gone)
         return text[: match.start()] + text[match.end() :]
-    found = list(re.finditer(r"\b(?:is|are|was|were|can|should|will|would|has|have|does|did|must|could) (?=[a-z])", text))
+    found = list(
+        re.finditer(r"\b(?:is|are|was|were|can|should|will|would|has|have|does|did|must|could) (?=[a-z])", text)
+    )
     if not found:
         return None
     match = rng.choice(found)
@@ -148,7 +250,7 @@ def order(text: str, rng: random.Random) -> str | None:
     """Two names or two numbers exchanged."""
     for pattern in (r"(?<=[a-z,] )[A-Z][a-z]{2,}\b", r"(?<![\w.])\d+(?![\w.])"):
         found = list(re.finditer(pattern, text))
-        pairs = [(a, b) for a, b in zip(found, found[1:], strict=False) if a.group() != b.group()]
+        pairs = [(a, b) for a, b in pairwise(found) if a.group() != b.group()]
         if pairs:
             return _swap(text, *rng.choice(pairs))
     return None
@@ -157,7 +259,7 @@ def order(text: str, rng: random.Random) -> str | None:
 def noun_swap(text: str, rng: random.Random) -> str | None:
     """Two ordinary words exchanged."""
     found = [m for m in re.finditer(r"\b[a-z]{5,}\b", text) if m.group() not in STOP and not m.group().endswith("ly")]
-    pairs = [(a, b) for a, b in zip(found, found[1:], strict=False) if a.group() != b.group()]
+    pairs = [(a, b) for a, b in pairwise(found) if a.group() != b.group()]
     return _swap(text, *rng.choice(pairs)) if pairs else None
 
 

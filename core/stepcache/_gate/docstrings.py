@@ -12,23 +12,80 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from stepcache._gate.parse import Parsed, Token
+from stepcache._gate.pieces import quotations
 from stepcache._gate.spelling import distance, inflection_of, known
 from stepcache._gate.tables import opposites
-from stepcache._gate.tokens import quotations
 from stepcache._gate.verdict import Differs, excerpt
 
 __all__ = ["Docstring", "docstring", "loosely_equal"]
 
-_REACH: Final = 7  # how far apart two texts may run before they meet again
+_REACH: Final = 7  # how far two texts may run apart before they meet again
 _SHARE: Final = 0.5  # at least this share of the longer docstring's words must be the same
-_PLAIN: Final = frozenset({"word", "name", "person", "modality", "question", "relation", "demand", "quantifier", "unit"})
+_PLAIN: Final = frozenset(
+    {"word", "name", "person", "modality", "question", "relation", "demand", "quantifier", "unit"}
+)
 # Of the plain kinds, the words that change what a function does.
 _WEIGHTY: Final = frozenset(
-    """all every only any some none most least more less fewer both either exactly other another more_than less_than
-    at_least at_most larger largest smaller smallest greater greatest longer longest shorter shortest higher highest lower
-    lowest
-    before after without between under over above below within outside inside except until unless from into than
-    in_place recursively iteratively ascending descending alphabetically case""".split()
+    [
+        "all",
+        "every",
+        "only",
+        "any",
+        "some",
+        "none",
+        "most",
+        "least",
+        "more",
+        "less",
+        "fewer",
+        "both",
+        "either",
+        "exactly",
+        "other",
+        "another",
+        "more_than",
+        "less_than",
+        "at_least",
+        "at_most",
+        "larger",
+        "largest",
+        "smaller",
+        "smallest",
+        "greater",
+        "greatest",
+        "longer",
+        "longest",
+        "shorter",
+        "shortest",
+        "higher",
+        "highest",
+        "lower",
+        "lowest",
+        "before",
+        "after",
+        "without",
+        "between",
+        "under",
+        "over",
+        "above",
+        "below",
+        "within",
+        "outside",
+        "inside",
+        "except",
+        "until",
+        "unless",
+        "from",
+        "into",
+        "than",
+        "in_place",
+        "recursively",
+        "iteratively",
+        "ascending",
+        "descending",
+        "alphabetically",
+        "case",
+    ]
 )
 
 
@@ -74,7 +131,8 @@ _EXAMPLE: Final = re.compile(r"(?i)\bexamples?\b|\be\.g\.|\binput\b.{0,200}\bout
 
 def docstring(text: str, functions: Sequence[str]) -> Docstring:
     """Tell the doctests of a docstring from its prose."""
-    doctests, prose = [], []
+    doctests: list[str] = []
+    prose: list[str] = []
     inside = False
     for line in text.split("\n"):
         stripped = line.strip()
@@ -148,9 +206,7 @@ def _meeting(ours: Sequence[Token], theirs: Sequence[Token], i: int, j: int) -> 
     return len(ours), len(theirs)
 
 
-def _unexplained(
-    ours: list[Token], theirs: list[Token], functions: Sequence[str]
-) -> tuple[list[Token], list[Token]]:
+def _unexplained(ours: list[Token], theirs: list[Token], functions: Sequence[str]) -> tuple[list[Token], list[Token]]:
     """What is left of two runs after spacing, slips and inflections."""
     left, right = [], list(theirs)
     for token in ours:

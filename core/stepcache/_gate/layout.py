@@ -20,13 +20,13 @@ class Layout:
 
 
 _DEFINITION: Final = re.compile(
-    r"(?m)^[ \t]*(?:export[ \t]+)?(?:async[ \t]+)?(?:pub[ \t]+)?(?:def|class|function|func|fn|interface|struct)[ \t]+(\w+)"
-    r"[ \t]*[(:{<]"
+    r"(?m)^[ \t]*(?:export[ \t]+)?(?:async[ \t]+)?(?:pub[ \t]+)?"
+    r"(?:def|class|function|func|fn|interface|struct)[ \t]+(\w+)[ \t]*[(:{<]"
 )
 _FENCE: Final = "```"
 # The closing marks may have been spaced out by a tokeniser.
 _DOC: Final = re.compile(
-    r'''"{3}((?:[^"]|"(?!"")(?![ ]"[ ]"[ \t]*$))*)(?:"{3}|"[ ]"[ ]"|\Z)'''
+    r""""{3}((?:[^"]|"(?!"")(?![ ]"[ ]"[ \t]*$))*)(?:"{3}|"[ ]"[ ]"|\Z)"""
     r"""|'{3}((?:[^']|'(?!'')(?![ ]'[ ]'[ \t]*$))*)(?:'{3}|'[ ]'[ ]'|\Z)""",
     re.MULTILINE,
 )
@@ -52,7 +52,8 @@ def lay_out(text: str) -> Layout | None:
         return None
     docs = tuple(match.group(1) if match.group(1) is not None else match.group(2) for match in _DOC.finditer(text))
     holed = _DOC.sub(_HOLE, text).expandtabs(4)
-    code, prose = [], []
+    code: list[tuple[int, str]] = []
+    prose: list[str] = []
     open_brackets = 0
     for line in holed.split("\n"):
         stripped = line.strip()
@@ -61,7 +62,9 @@ def lay_out(text: str) -> Layout | None:
         indented = line[:1].isspace() and bool(code)
         if open_brackets > 0 or indented or _CODE_LINE.match(line):
             code.append((len(line) - len(line.lstrip()), stripped))
-            open_brackets = max(0, open_brackets + sum(stripped.count(b) for b in "([{") - sum(map(stripped.count, ")]}")))
+            open_brackets = max(
+                0, open_brackets + sum(stripped.count(b) for b in "([{") - sum(map(stripped.count, ")]}"))
+            )
         else:
             prose.append(line)
     return Layout("\n".join(prose), tuple(code), docs, names)

@@ -8,10 +8,11 @@ from typing import Final
 
 from stepcache._gate.tables import Language, language
 
-__all__ = ["SIGNS", "digits", "ordinal_suffix", "quotient", "scaled", "spelled"]
+__all__ = ["SIGNS", "digits", "is_ordinal", "quotient", "scaled", "spelled"]
 
 SIGNS: Final = {"½": "0.5", "⅓": "1/3", "⅔": "2/3", "¼": "0.25", "¾": "0.75", "⅕": "1/5", "⅛": "1/8"}
 _EVEN: Final = {"1/2": "0.5", "1/4": "0.25", "3/4": "0.75"}
+_COMPOUND: Final = 80  # letters of a German number word
 _LONGEST: Final = 18  # digits; longer numbers stand for themselves
 
 
@@ -26,7 +27,7 @@ def digits(text: str, comma_decimal: bool, money: bool) -> str:
     point, group = (",", ".") if comma_decimal else (".", ",")
     head, *rest = body.split(group)
     if rest:
-        grouped = 1 <= len(head) <= 3 and head != "0" and all(len(part[:3]) == 3 and part[:3].isdecimal() for part in rest)
+        grouped = 1 <= len(head) <= 3 and head != "0" and all(part[:3].isdecimal() and len(part) >= 3 for part in rest)
         *inner, last = rest
         if not grouped or any(len(part) != 3 for part in inner) or (len(last) > 3 and last[3] != point):
             return sign + body
@@ -45,7 +46,7 @@ def digits(text: str, comma_decimal: bool, money: bool) -> str:
 def _below_hundred(name: str) -> dict[tuple[str, ...], int]:
     """Every number word from 0 to 99 (and the irregular hundreds) as a run of words."""
     tables = language(name)
-    plain = {(word,): value for word, value in tables.numbers.items()}
+    plain: dict[tuple[str, ...], int] = {(word,): value for word, value in tables.numbers.items()}
     tens = {word: value for word, value in tables.numbers.items() if value % 10 == 0 and 20 <= value <= 90}
     ones = {word: value for word, value in tables.numbers.items() if 1 <= value <= 9}
     if name == "en":
@@ -57,7 +58,7 @@ def _below_hundred(name: str) -> dict[tuple[str, ...], int]:
         ones["ein"] = 1
         return plain | {(o + "und" + t,): tv + ov for t, tv in tens.items() for o, ov in ones.items()}
     teens = {word: value for word, value in tables.numbers.items() if 10 <= value <= 16}
-    teens_runs = {(word,): value for word, value in teens.items()}
+    teens_runs: dict[tuple[str, ...], int] = {(word,): value for word, value in teens.items()}
     teens_runs |= {("dix", o): 10 + v for o, v in ones.items() if v >= 7}
     found = plain | {("dix", o): 10 + v for o, v in ones.items() if v >= 7}
     for word, value in tens.items():
@@ -88,40 +89,38 @@ def _german(word: str) -> int | None:
 
 def spelled(words: list[str], tables: Language) -> tuple[int, int] | None:
     """The number that the words begin with and how many words it takes, or None."""
-    small, scales = _below_hundred(tables.name), tables.scales
-    total, current, used, any_seen = 0, 0, 0, False
-    joiners = {"en": ("and",), "es": (), "fr": ("et",), "de": ("und",)}[tables.name]
+    total = current = used = 0
     while used < len(words):
-        step = used
-        if any_seen and words[step] in joiners and tables.name == "en" and (current % 100 == 0):
-            step += 1
-        found = next(
-            ((small[run], len(run)) for size in (4, 3, 2, 1) if (run := tuple(words[step : step + size])) in small), None
-        )
-        if found is None and tables.name == "de" and step < len(words):
-            value = _german(words[step]) if len(words[step]) <= 80 else None
-            found = None if value is None else (value, 1)
+        joined = bool(used) and tables.name == "en" and words[used] == "and" and current % 100 == 0
+        found = _small(words[used + joined :], tables.name)
         if found is not None:
             value, size = found
-            room = current == 0 or (current % 100 == 0 and value < 100)
-            if any_seen and not (room and (current or total)) or (any_seen and value == 0):
+            if used and not (value and (current or total) and (current == 0 or (current % 100 == 0 and value < 100))):
                 break
-            if any_seen and step > used and not value:
-                break
-            current, used, any_seen = current + value, step + size, True
+            current, used = current + value, used + joined + size
             continue
-        if step == used and words[used] in scales:
-            scale = scales[words[used]]
-            if scale == 100 and current < 100:
-                current = max(current, 1) * 100
-            elif scale > 100 and (total == 0 or scale < _lowest(total)):
-                total, current = total + max(current, 1) * scale, 0
-            else:
-                break
-            used, any_seen = used + 1, True
-            continue
-        break
-    return (total + current, used) if any_seen else None
+        scale = tables.scales.get(words[used], 0)
+        if scale == 100 and current < 100:
+            current = max(current, 1) * 100
+        elif scale > 100 and (total == 0 or scale < _lowest(total)):
+            total, current = total + max(current, 1) * scale, 0
+        else:
+            break
+        used += 1
+    return (total + current, used) if used else None
+
+
+def _small(words: list[str], name: str) -> tuple[int, int] | None:
+    """A number below a hundred (in German, of any size) at the beginning, and its length in words."""
+    small = _below_hundred(name)
+    for size in range(min(4, len(words)), 0, -1):
+        value = small.get(tuple(words[:size]))
+        if value is not None:
+            return value, size
+    if name == "de" and words and len(words[0]) <= _COMPOUND:
+        value = _german(words[0])
+        return None if value is None else (value, 1)
+    return None
 
 
 def _lowest(total: int) -> int:
@@ -132,13 +131,17 @@ def _lowest(total: int) -> int:
     return scale
 
 
-def ordinal_suffix(number: str, follows: str, name: str) -> bool:
+_SUFFIXES: Final = {
+    "en": ("st", "nd", "rd", "th"),
+    "fr": ("e", "er", "ère", "ème", "eme", "re", "nd", "nde"),
+    "es": ("º", "ª", "er", "o", "a"),
+    "de": (),
+}
+
+
+def is_ordinal(number: str, follows: str, name: str) -> bool:
     """Whether digits and the letters glued to them are an ordinal (3rd, 3e, 3º)."""
-    if not number.isdecimal():
-        return False
-    suffixes = {"en": {"st", "nd", "rd", "th"}, "fr": {"e", "er", "ère", "ème", "eme", "re", "nd", "nde"},
-                "es": {"º", "ª", "er", "o", "a"}, "de": set()}  # fmt: skip
-    return follows.lower() in suffixes[name]
+    return number.isdecimal() and follows.lower() in _SUFFIXES[name]
 
 
 def scaled(number: str, scale: int) -> str | None:

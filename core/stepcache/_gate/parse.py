@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from stepcache._gate.phrases import rewrite, settle
+from stepcache._gate.pieces import Piece, pieces, quotations
 from stepcache._gate.reader import read
 from stepcache._gate.tables import Language, language
 from stepcache._gate.token import Token
-from stepcache._gate.tokens import Piece, pieces, quotations
 
 __all__ = ["Parsed", "Token", "parse", "parse_plainly"]
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:

@@ -153,7 +153,7 @@ def _drop_indirect(clause: list[Token], tables: Language) -> list[Token]:
 
 
 def _drop_relative(clause: list[Token], tables: Language) -> list[Token]:
-    """ "How many dogs that bark" is "how many dogs bark"; "students who" is "students that"; "which dogs" "what dogs"."""
+    """ One form for relatives: "how many dogs that bark" drops it, "students who" is "students that"."""
     if tables.name != "en" or not clause:
         return clause
     out = list(clause)
@@ -233,7 +233,7 @@ def _match(
             continue
         if phrase.greeting and not _greets(tokens, stop, tables):
             continue
-        if not phrase.instead and run[0].what == "name":
+        if not (phrase.instead or phrase.end) and run[0].what == "name":
             continue
         if tuple(token.key for token in run) != phrase.instead:
             return phrase

@@ -6,14 +6,23 @@ import re
 from typing import Final
 
 from stepcache._gate import numerals
+from stepcache._gate.pieces import Piece, pieces
 from stepcache._gate.spelling import known, singular
 from stepcache._gate.tables import Language
 from stepcache._gate.token import Token
-from stepcache._gate.tokens import Piece, pieces
 
 __all__ = ["read"]
 
-_CURRENCIES: Final = {"$": "dollar", "€": "euro", "£": "£", "¥": "¥", "₹": "rupee", "₽": "₽", "₿": "bitcoin", "¢": "cent"}
+_CURRENCIES: Final = {
+    "$": "dollar",
+    "€": "euro",
+    "£": "£",
+    "¥": "¥",
+    "₹": "rupee",
+    "₽": "₽",
+    "₿": "bitcoin",
+    "¢": "cent",
+}
 _LETTER_LANGUAGE: Final = re.compile(r"[A-Za-z](?:\+\+|#)")  # C++, c#
 _NO: Final = frozenset({"no", "nein", "non"})
 _FORMAL: Final = frozenset({"sie", "ihr", "ihre", "ihnen", "ihren", "ihrem", "ihrer", "ihres"})  # you, with a capital
@@ -102,10 +111,9 @@ class _Reader:
         boxed = before in {"(", "["} and piece.glued
         value = piece.text if boxed else numerals.digits(piece.text, self.tables.name != "en", money)
         at += 1
-        if following is not None and following.glued and following.kind == "word":
-            if numerals.ordinal_suffix(value, following.text, self.tables.name):
-                self._emit(f"{value}.", "number", piece, following.after)
-                return at + 1
+        if following is not None and following.glued and numerals.is_ordinal(value, following.text, self.tables.name):
+            self._emit(f"{value}.", "number", piece, following.after)
+            return at + 1
         if following is not None and following.kind == "word" and following.text.lower() in self.tables.scales:
             scaled = numerals.scaled(value, self.tables.scales[following.text.lower()])
             if scaled is not None:

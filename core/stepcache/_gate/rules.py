@@ -1,4 +1,7 @@
-"""The rules of the gate, in the order in which they speak. Each sees two parsed texts and what stands on one side only."""
+"""The rules of the gate, in the order in which they speak.
+
+Each sees two parsed texts and what only one of them says.
+"""
 
 from __future__ import annotations
 

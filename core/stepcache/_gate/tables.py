@@ -8,7 +8,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["CLASSES", "LANGUAGES", "Head", "Language", "Phrase", "capitals", "decoys", "known_words", "language", "opposites"]
+__all__ = [
+    "CLASSES",
+    "LANGUAGES",
+    "Head",
+    "Language",
+    "Phrase",
+    "capitals",
+    "decoys",
+    "known_words",
+    "language",
+    "opposites",
+]
 
 LANGUAGES: Final = ("en", "de", "es", "fr")
 
@@ -187,7 +198,11 @@ def language(name: str) -> Language:
         known=known_words() if name == "en" else frozenset(),
         halves=halves,
         number_starts=starts,
-        special=starts | frozenset(ordinals) | halves | frozenset(units) | (frozenset(("a", "an")) if name == "en" else frozenset()),
+        special=starts
+        | frozenset(ordinals)
+        | halves
+        | frozenset(units)
+        | frozenset(("a", "an") if name == "en" else ()),
         requests=_runs(parts.get("requests", []), forms),
         heads=_heads(parts.get("heads", []), parts.get("definite heads", []), forms),
         leads=_runs(parts.get("leads", []), forms),
