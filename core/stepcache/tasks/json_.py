@@ -65,7 +65,7 @@ def _usable(spec: JsonSpec) -> str:
 
     try:
         compile_schema(spec.schema_text, spec.draft, spec.format_check)
-    except SchemaRefused as refused:
+    except (SchemaRefused, NotJson) as refused:
         return str(refused)
     return ""
 
@@ -95,6 +95,10 @@ def json_keys(
     if not extra:
         one["additionalProperties"] = False
     text = json.dumps(one, ensure_ascii=False)
+    try:
+        decode(text)
+    except NotJson as error:
+        raise ConfigurationError(f"json_keys can't use these keys: {error.reason}") from None
     wanted = frozenset(names)
 
     def cut(prompt: str) -> str:
@@ -114,11 +118,13 @@ def json_schema(
 ) -> Callable[[Request], JsonSpec | None]:
     """A task for JSON replies that satisfy a JSON Schema.
 
-    `schema` is the schema (a mapping, or its JSON text), a pydantic model class, or an OpenAI `response_format`. It
-    then applies to every request. Without `schema` the prompt is read: the task applies where it asks for just a JSON
-    reply that matches the schema it holds. `$schema` names the draft, else `draft` ("draft4" to "draft2020-12"), else
-    keywords that only older drafts know, else 2020-12. `format` is checked only with `format_check=True`. Nothing is
-    ever fetched: a schema with a reference to something outside itself is refused. `repair` is as in `json_keys`.
+    `schema` is the schema (a mapping, or its JSON text), a pydantic model class, typed dictionary or dataclass, or an
+    OpenAI `response_format`. It then applies to every request. Without `schema` the prompt is read: the task applies
+    where it asks for just a JSON reply that matches the schema it holds.
+
+    `$schema` names the draft, else `draft` ("draft4" to "draft2020-12"), else keywords that only older drafts know,
+    else 2020-12. `format` is checked only with `format_check=True`. Nothing is ever fetched: a schema with a reference
+    to something outside itself is refused. `repair` is as in `json_keys`.
 
     Raises `ConfigurationError` for a schema that can't be used, saying why.
     """
@@ -134,8 +140,7 @@ def json_schema(
     elif isinstance(value, dict) and value.get("type") == "json_object":
         value = {"type": "object"}
     text = canonical(value)
-    why = _usable(JsonSpec("", text, draft, format_check))
-    if why:
+    if why := _usable(JsonSpec("", text, draft, format_check)):
         raise ConfigurationError(f"json_schema can't use this schema: {why}")
 
     def cut(prompt: str) -> str:
@@ -146,13 +151,27 @@ def json_schema(
     return _Given(text, cut, draft, format_check, repair=repair)
 
 
+def _schema_of_type(kind: type) -> Any:
+    """The schema of a typed dictionary or dataclass, where pydantic is there to read it."""
+    try:
+        from pydantic import PydanticUserError, TypeAdapter
+    except ImportError:
+        raise ConfigurationError("json_schema needs pydantic to read a class; or give it a JSON Schema") from None
+    try:
+        return TypeAdapter(kind).json_schema()
+    except PydanticUserError as error:
+        raise ConfigurationError(f"json_schema can't read a schema off {kind!r}: {error.message}") from None
+
+
 def _schema_text(schema: Any) -> str:
     if isinstance(schema, str):
         return schema
     if hasattr(schema, "model_json_schema"):
         schema = schema.model_json_schema()
+    elif isinstance(schema, type):
+        schema = _schema_of_type(schema)
     if not isinstance(schema, Mapping | bool):
-        raise ConfigurationError(f"json_schema takes a JSON Schema or a pydantic model class, not {schema!r}")
+        raise ConfigurationError(f"json_schema takes a JSON Schema or a class that has one, not {schema!r}")
     try:
         return json.dumps(schema, ensure_ascii=False, default=dict)
     except (TypeError, ValueError, RecursionError) as error:

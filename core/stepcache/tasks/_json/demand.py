@@ -9,12 +9,23 @@ from typing import Any
 
 from stepcache._data import Verdict
 from stepcache.tasks._json.failures import Failure
-from stepcache.tasks._json.shape import child, declared, formats, meanings, pattern_of, required
+from stepcache.tasks._json.shape import (
+    child,
+    core_of,
+    declared,
+    formats,
+    main_keys,
+    meanings,
+    pattern_of,
+    required,
+)
 from stepcache.tasks._json.spans import Path, pointer
 
 __all__ = ["JsonVerdict", "Recorded", "failing_share", "named", "paths_to_ask", "recorded", "trace_of"]
 
 _TRACE_VERSION = 1
+_MOST = 0.6
+_FAIR = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +37,10 @@ class JsonVerdict(Verdict):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a recorded reply's own schema said: its declared keys, and descriptions and formats by place."""
+    """What a recorded reply's own schema said: its declared keys, a digest, and descriptions and formats by place."""
 
     keys: tuple[str, ...] = ()
+    core: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
 
@@ -38,7 +50,8 @@ def trace_of(schema: Any) -> str:
     return json.dumps(
         {
             "version": _TRACE_VERSION,
-            "keys": list(declared(schema, schema)),
+            "keys": main_keys(schema),
+            "core": core_of(schema),
             "meanings": meanings(schema),
             "formats": formats(schema),
         },
@@ -52,7 +65,7 @@ def recorded(trace: str) -> Recorded:
         data = json.loads(trace)
         if data["version"] != _TRACE_VERSION:
             return Recorded()
-        return Recorded(tuple(data["keys"]), dict(data["meanings"]), dict(data["formats"]))
+        return Recorded(tuple(data["keys"]), str(data["core"]), dict(data["meanings"]), dict(data["formats"]))
     except (ValueError, TypeError, KeyError):
         return Recorded()
 
@@ -107,15 +120,23 @@ def _key_of(path: Path) -> str:
     return next((key for key in reversed(path) if isinstance(key, str)), "")
 
 
-def unrelated(value: Any, schema: Any, before: Recorded) -> bool:
-    """Whether a recorded object was written for a schema that has no key in common with this one.
+def unrelated(value: Any, schema: Any, before: Recorded, *, alone: bool) -> bool:
+    """Whether a recorded reply was written for a schema that has too little in common with this one.
 
-    An open schema lets any object pass; that alone does not make it an answer.
+    An open schema lets any object pass; that alone does not make it an answer. One common key is enough where both
+    prompts say what they are about. Where the schema stands `alone`, it is all that says so: then most of the smaller
+    one's keys must be common and a fair part of the larger one's, and a schema without keys must be the very same.
     """
-    keys = set(declared(schema, schema))
-    if not keys or not isinstance(value, dict) or not keys.isdisjoint(value):
-        return False
-    return keys.isdisjoint(before.keys) and bool(value or before.keys)
+    keys = set(main_keys(schema))
+    items = value if isinstance(value, list) else [value]
+    held = {key for item in items if isinstance(item, dict) for key in item}
+    if not keys:
+        return alone and before.core != core_of(schema)
+    old = set(before.keys) or held
+    common = len(keys & old)
+    if not alone:
+        return common == 0 and keys.isdisjoint(held) and bool(held or old)
+    return common < max(_MOST * min(len(keys), len(old)), _FAIR * max(len(keys), len(old)))
 
 
 def failing_share(value: Any, schema: Any, failures: Sequence[Failure]) -> float:

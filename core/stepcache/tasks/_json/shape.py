@@ -6,17 +6,21 @@ Only the plain structure is followed (`properties`, `items`, `prefixItems`, loca
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stepcache._data import digest
 from stepcache.tasks._json.spans import Path
 
 __all__ = [
     "asked_schema",
     "child",
+    "core_of",
     "declared",
     "formats",
+    "main_keys",
     "meanings",
     "ordered_keys",
     "part_of",
@@ -173,6 +177,20 @@ def formats(schema: Any) -> dict[str, str]:
     return {
         pattern_of(path): whole["format"] for path, whole, _ in _places(schema) if isinstance(whole.get("format"), str)
     }
+
+
+def main_keys(schema: Any) -> list[str]:
+    """The keys a schema is about: those of its object, or of the objects in its array."""
+    return list(declared(schema, schema) or declared(child(schema, 0, schema), schema))
+
+
+_NOTES = frozenset({"title", "description", "$id", "id", "$schema", "$comment", "examples", "example", "default"})
+
+
+def core_of(schema: Any) -> str:
+    """A digest of the schema without what only names or explains it at its top."""
+    rest = {k: v for k, v in schema.items() if k not in _NOTES} if isinstance(schema, Mapping) else schema
+    return digest(json.dumps(rest, sort_keys=True, default=str))
 
 
 def asked_schema(schema: Any, paths: Sequence[Path]) -> dict[str, Any]:

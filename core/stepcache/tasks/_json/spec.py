@@ -148,8 +148,8 @@ class JsonSpec(Spec):
 
         before = recorded(cached.trace)
         schema = self.schema_of(value)
-        if unrelated(value, schema, before):
-            return [Failure((), "wrong", "belongs to a schema with none of these keys")]
+        if unrelated(value, schema, before, alone=not self.about):
+            return [Failure((), "wrong", "belongs to a schema with other keys")]
         gone = {failure.path for failure in known}
         changed = meaning_failures(value, schema, before, same_meaning, conforms)
         return [Failure(path, "wrong", why) for path, why in changed if path not in gone]
