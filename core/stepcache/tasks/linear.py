@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from stepcache._data import Entry, Request, Step, Verdict, stitch
 from stepcache.tasks._linear import answers, facts
 from stepcache.tasks._linear.chain import explain
-from stepcache.tasks._linear.claims import read_reply
-from stepcache.tasks._linear.languages import LANGUAGES
+from stepcache.tasks._linear.claims import Reply, read_reply
+from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.prompts import Reading, read_prompt
 from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
 from stepcache.tasks._linear.vocabulary import unknown_word
@@ -69,7 +69,7 @@ class LinearEquation(Spec):
         if unmet:
             return Verdict(False, "demand", unmet)
         equation = self.reading.equation
-        reply = read_reply(text, equation.variable, self._decimal_comma)
+        reply = self._read(text)
         wrong = facts.false_claim(reply, equation)
         if wrong is not None:
             return Verdict(False, "equation", wrong[1])
@@ -81,8 +81,6 @@ class LinearEquation(Spec):
             if said and not contrary:
                 return Verdict(True, "equation")
             return Verdict(False, "equation", f"the answer should be: {answers.final_line(equation, 'en')}")
-        if "value_only" in self.reading.demands and re.fullmatch(r"[\s$*]*[-−]?[\d./,]+[\s$*.]*", text):
-            reply = read_reply(f"{equation.variable} = {text.strip(' $*.')}", equation.variable, self._decimal_comma)
         ok, reason = facts.final_answer(reply, equation)
         return Verdict(ok, "answer", reason)
 
@@ -108,11 +106,11 @@ class LinearEquation(Spec):
     def _first_doubt(self, text: str) -> tuple[int, str] | None:
         """The place and reason of the first thing that is false, does not follow or is not understood."""
         equation = self.reading.equation
-        reply = read_reply(text, equation.variable, self._decimal_comma)
+        reply = self._read(text)
         doubts = []
         if (wrong := facts.false_claim(reply, equation)) is not None:
             doubts.append(wrong)
-        if (word := unknown_word(reply.words)) is not None:
+        if (word := unknown_word(reply.words, self._language)) is not None:
             doubts.append((word.start, f"{word.written[:40]!r} may not hold for this equation"))
         if equation.solution is not None:
             failure = explain(reply, equation, probes=False).failure
@@ -142,22 +140,16 @@ class LinearEquation(Spec):
         """The explained reply: where its literals stand and what each is, so that a hit need not explain it again."""
         if len(text) > _MAX_REPLY or self.reading.equation.solution is None:
             return ""
-        return trace_of(text, self.reading.equation, self._decimal_comma)
+        return trace_of(text, self.reading.equation, self._language)
 
     def rewrite(self, steps: tuple[Step, ...], cached: Entry) -> tuple[Step, ...] | None:
         """The recorded reply with all its states computed anew for this equation, proved from scratch, or None."""
         old = read_prompt(cached.request.prompt)
         text = stitch(steps)
-        if (
-            old is None
-            or len(text) > _MAX_REPLY
-            or answers.answer_language(old) != answers.answer_language(self.reading)
-        ):
+        if old is None or len(text) > _MAX_REPLY or answers.answer_language(old) != self._language:
             return None
         trace = cached.trace if text == cached.reply else ""
-        new = rewrite_text(
-            text, trace, old.equation, self.reading.equation, self._decimal_comma, answers.answer_language(old)
-        )
+        new = rewrite_text(text, trace, old.equation, self.reading.equation, self._language)
         if new is None or not self.check(new).ok:
             return None
         return self.segment(new)
@@ -168,8 +160,8 @@ class LinearEquation(Spec):
         expected = answers.final_line(equation, "en")
         if equation.solution is None:
             return f"so far: {equation.text}; expected answer: {expected}"
-        kept = stitch(list(steps[: region[0]]))
-        reached = explain(read_reply(kept, equation.variable, self._decimal_comma), equation, probes=False).states
+        kept = self._read(stitch(list(steps[: region[0]])))
+        reached = explain(kept, equation, probes=False).states
         so_far, then = answers.states_text(equation, reached[-1][1] if reached else None)
         return "; ".join([f"so far: {so_far}", *(f"then {state}" for state in then), f"expected {expected}"])
 
@@ -178,33 +170,25 @@ class LinearEquation(Spec):
         return answers.fallback(self.reading)
 
     @property
-    def _decimal_comma(self) -> bool | None:
-        wording = LANGUAGES.get(answers.answer_language(self.reading))
-        return None if wording is None else wording.decimal_comma
+    def _language(self) -> str:
+        return answers.answer_language(self.reading)
+
+    def _read(self, text: str) -> Reply:
+        return read_reply(text, self.reading.equation.variable, decimal_comma_of(self._language))
 
     def _unmet(self, text: str) -> str:
         """The first demand that a reply does not meet, in words; empty if all are met."""
-        demands, last = (
-            self.reading.demands,
-            next((line.strip() for line in reversed(text.splitlines()) if line.strip()), ""),
-        )
-        equation = self.reading.equation
         if not text.strip():
             return "it is empty"
+        demands, equation = self.reading.demands, self.reading.equation
+        lines = text.strip().splitlines()
         if "numbered" in demands and len(_NUMBERED.findall(text)) < 2 and equation.solution is not None:
             return "the steps are not numbered"
         if "in_latex" in demands and not re.search(r"\$|\\\(|\\\[|\\begin", text):
             return "it is not written in LaTeX"
-        if (
-            {"value_only", "answer_only"} & set(demands)
-            and "numbered" not in demands
-            and len(text.strip().splitlines()) > 1
-        ):
+        if {"value_only", "answer_only"} & set(demands) and "numbered" not in demands and len(lines) > 1:
             return "only the answer was asked for"
-        if (
-            "end_form" in demands
-            and equation.solution is not None
-            and not re.fullmatch(rf"[\s*$\\(]*{re.escape(equation.variable)} ?= ?[-−]?[\d.,/]+[\s*$.\\)]*", last)
-        ):
+        ending = rf"[\s*$\\(]*{re.escape(equation.variable)} ?= ?[-−]?[\d.,/]+[\s*$.\\)]*"
+        if "end_form" in demands and equation.solution is not None and not re.fullmatch(ending, lines[-1]):
             return f"the last line is not of the form {equation.variable} = ..."
         return ""

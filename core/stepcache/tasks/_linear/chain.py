@@ -29,7 +29,7 @@ from stepcache.tasks._linear.operations import (
 from stepcache.tasks._linear.prompts import Equation
 from stepcache.tasks._linear.quantities import ONE, Quantity, constant, literal
 
-__all__ = ["Explanation", "Failure", "explain", "probe_worlds"]
+__all__ = ["Explanation", "Failure", "explain", "probe_world"]
 
 _MOST_CLAIMS = 150
 _MOST_MATCHES = 3_000  # bounds the time a hostile reply can cost; a worked solution needs some tens
@@ -57,12 +57,9 @@ class Explanation:
     states: list[tuple[int, tuple[Fraction, Fraction, Fraction, Fraction]]] = field(default_factory=list)
 
 
-def probe_worlds(count: int) -> list[list[Fraction]]:
-    """Values for `count` literals in two further worlds, with no relation among them but by accident."""
-    return [
-        [Fraction(1009 + 97 * i + 31 * i * i) for i in range(count)],
-        [Fraction(577 + 61 * i * i * i, 1) * (-1 if i % 3 == 1 else 1) for i in range(count)],
-    ]
+def probe_world(count: int) -> list[Fraction]:
+    """Values for `count` literals in a further world, with no relation among them but by accident."""
+    return [Fraction(10_007 + 977 * i + 311 * i**2 + 17 * i**3, 3 + i) for i in range(count)]
 
 
 def explain(reply: Reply, equation: Equation, probes: bool) -> Explanation:
@@ -77,7 +74,7 @@ def explain(reply: Reply, equation: Equation, probes: bool) -> Explanation:
 class _Chain:
     def __init__(self, equation: Equation, probes: bool) -> None:
         places = [*numbers(equation.left), *numbers(equation.right)]
-        others = probe_worlds(len(places)) if probes else []
+        others = [probe_world(len(places))] if probes else []
         # Places in the prompt's text and in the reply's must not be confused: those of the prompt are kept apart here.
         split = len(list(numbers(equation.left)))
         roles = [literal(i, [n.value, *(world[i] for world in others)]) for i, n in enumerate(places)]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from stepcache.tasks._linear.expressions import Sum, Unreadable, form, has_variable, parse_sum, plain_value
 from stepcache.tasks._linear.languages import LANGUAGES
@@ -86,6 +87,7 @@ def read_equation(tokens: Sequence[Token], text: str, variable: str, decimal_com
     return equation if has_variable(left) or has_variable(right) else None
 
 
+@lru_cache(maxsize=512)
 def read_prompt(prompt: str) -> Reading | None:
     """What the prompt asks, or None where it is not wholly understood as one linear equation to be solved."""
     if len(prompt) > _MAX_PROMPT or _MARK in prompt:

@@ -21,6 +21,7 @@ from stepcache.tasks._linear.expressions import (
     leading_number,
     numbers,
 )
+from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.phrases import COUNTERPART
 from stepcache.tasks._linear.prompts import Equation
 from stepcache.tasks._linear.quantities import value_in
@@ -33,10 +34,10 @@ __all__ = ["rewrite_text", "same_equation", "trace_of"]
 _VERSION = 1
 
 
-def trace_of(text: str, equation: Equation, decimal_comma: bool | None) -> str:
+def trace_of(text: str, equation: Equation, language: str) -> str:
     """The explained trace of a right reply as JSON, or why it can't be rewritten (rule R8)."""
     try:
-        slots, names, prose, rigid = _understand(text, equation, decimal_comma)
+        slots, names, prose, rigid = _understand(text, equation, language)
         if _print(text, slots, names, rigid, equation, equation) != text:
             raise Refused("it can't be reproduced")
     except Refused as reason:
@@ -71,19 +72,17 @@ def trace_of(text: str, equation: Equation, decimal_comma: bool | None) -> str:
     )
 
 
-def rewrite_text(
-    text: str, trace: str, old: Equation, new: Equation, decimal_comma: bool | None, language: str
-) -> str | None:
+def rewrite_text(text: str, trace: str, old: Equation, new: Equation, language: str) -> str | None:
     """`text`, a right reply for `old`, made right for `new`; None where that can't be done and proved."""
     if old.form != new.form or old.solution is None or new.solution is None:
         return None
     try:
-        slots, names, prose, rigid = _loaded(trace) if trace else _understand(text, old, decimal_comma)
+        slots, names, prose, rigid = _loaded(trace) if trace else _understand(text, old, language)
         if old.variable != new.variable:
             _check_name(text, old.variable, new.variable, language if prose else None)
         result = _print(text, slots, names, rigid, old, new)
         # R5, R6: the result is explained from scratch for the new request alone, and leads back byte for byte.
-        back_slots, back_names, _, back_rigid = _understand(result, new, decimal_comma)
+        back_slots, back_names, _, back_rigid = _understand(result, new, language)
         if _print(result, back_slots, back_names, back_rigid, new, old) != text:
             return None
     except (Refused, ValueError, TypeError, ZeroDivisionError, IndexError, KeyError):
@@ -100,6 +99,8 @@ def same_equation(old: Equation, new: Equation) -> bool:
 
 def _loaded(trace: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     data = json.loads(trace)
+    if not isinstance(data, dict):
+        raise Refused("no trace")
     if data.get("version") != _VERSION or "refused" in data:
         raise Refused(str(data.get("refused", "another version")))
     slots = []
@@ -126,14 +127,12 @@ def _loaded(trace: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     return slots, [tuple(name) for name in data["names"]], bool(data["prose"]), bool(data["rigid"])
 
 
-def _understand(
-    text: str, equation: Equation, decimal_comma: bool | None
-) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
+def _understand(text: str, equation: Equation, language: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     """The slots, the places of the unknown, whether prose mentions it, whether signs must stay; or refuse."""
     if equation.solution is None:
         raise Refused("there is no one solution")
-    reply = read_reply(text, equation.variable, decimal_comma)
-    word = unknown_word(reply.words)
+    reply = read_reply(text, equation.variable, decimal_comma_of(language))
+    word = unknown_word(reply.words, language)
     if word is not None:
         raise Refused(f"the word {word.text!r} may depend on the numbers")
     if facts.false_claim(reply, equation) is not None or not facts.final_answer(reply, equation)[0]:

@@ -127,8 +127,12 @@ _LONGEST = max(map(len, _CHINESE))
 _KNOWN = frozenset(_ENGLISH + _GERMAN + _SPANISH + _FRENCH + _ARABIC) | VERBS.keys() | frozenset(["deux"])
 
 # One-letter words; a variable of this name can't be told from the word in prose.
-LETTERS = {"en": frozenset("ai"), "de": frozenset(), "es": frozenset("aeouy"), "fr": frozenset("aày")}
-_ANY_LETTER = frozenset().union(*LETTERS.values())
+LETTERS: dict[str, frozenset[str]] = {
+    "en": frozenset("ai"),
+    "de": frozenset(),
+    "es": frozenset("aeouy"),
+    "fr": frozenset("aày"),
+}
 
 # Idioms in which a number word does not count: "on one side", "both sides", "the first step".
 _IDIOMS = {
@@ -155,12 +159,19 @@ SIGNED_WORDS = frozenset({"addition", "subtraction", "加上", "减去"}) | {
 }
 
 
-def unknown_word(words: Iterable[Word]) -> Word | None:
-    """The first word that is not known to be harmless, or None."""
-    listed = list(words)
+def unknown_word(found: Iterable[Word], language: str) -> Word | None:
+    """The first word that is not known to be harmless in a reply in this language, or None."""
+    listed = list(found)
+    letters = LETTERS.get(language, frozenset())
     for i, word in enumerate(listed):
         text = word.text
-        if text in _KNOWN or text in SIGNED_WORDS or text in _ORDINALS or (len(text) == 1 and text in _ANY_LETTER):
+        if (
+            len(text) > 1
+            and text in _KNOWN
+            or text in SIGNED_WORDS
+            or text in _ORDINALS
+            or (len(text) == 1 and text in letters)
+        ):
             continue
         if _is_chinese(text):
             continue

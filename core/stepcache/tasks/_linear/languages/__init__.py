@@ -7,7 +7,7 @@ from typing import Final
 from stepcache.tasks._linear.languages import arabic, chinese, english, french, german, spanish
 from stepcache.tasks._linear.wording import Wording
 
-__all__ = ["LANGUAGES"]
+__all__ = ["LANGUAGES", "decimal_comma_of"]
 
 LANGUAGES: Final[dict[str, Wording]] = {
     "en": english.WORDING,
@@ -17,3 +17,8 @@ LANGUAGES: Final[dict[str, Wording]] = {
     "zh": chinese.WORDING,
     "ar": arabic.WORDING,
 }
+
+
+def decimal_comma_of(language: str) -> bool | None:
+    """Whether the language writes 2,5 (True) or 2.5 (False); None where that can't be told."""
+    return LANGUAGES[language].decimal_comma if language in LANGUAGES else None

@@ -1,0 +1,257 @@
+"""Laws of rewriting a worked solution: never wrong, proved from scratch, and back again byte for byte."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from linear_support import FORMS, Problem, derive, entry_of, independent_fault, problem, rewritten, spec_of
+
+OLD = "Solve 2x + 3 = 13 for x."
+REPLY = (
+    "1. Isolate the term with x.\n2. Subtract 3 from both sides: 2x = 10\n3. Divide both sides by 2: x = 5\n\nx = 5"
+)
+STYLES = ("plain", "latex", "prose")
+
+
+def pairs(seed: int, count: int, integer: bool = True) -> list[tuple[Problem, Problem, str]]:
+    chance = random.Random(seed)
+    out = []
+    while len(out) < count:
+        form, style = chance.choice(FORMS), chance.choice(STYLES)
+        base = problem(chance, form, chance.choice("xyzpqn"), integer)
+        variant = problem(chance, form, chance.choice([base.variable, "m", "k", "w"]), integer)
+        out.append((base, variant, style))
+    return out
+
+
+def test_no_rewrite_among_five_hundred_is_wrong() -> None:
+    served = 0
+    for base, variant, style in pairs(1, 620):
+        reply = derive(base, style)
+        assert independent_fault(reply, base) == ""
+        new = rewritten(base.prompt, reply, variant.prompt)
+        if new is None:
+            continue
+        served += 1
+        assert independent_fault(new, variant) == "", (base.text, variant.text, new)
+    assert served >= 500
+
+
+def test_a_rewrite_leads_back_byte_for_byte() -> None:
+    for base, variant, style in pairs(4, 40):
+        reply = derive(base, style)
+        new = rewritten(base.prompt, reply, variant.prompt)
+        if new is not None:
+            assert spec_of(variant.prompt).check(new).ok
+            assert rewritten(variant.prompt, new, base.prompt) == reply
+
+
+def test_a_rewrite_says_what_a_worked_solution_of_the_new_equation_says() -> None:
+    for base, variant, style in pairs(2, 60):
+        new = rewritten(base.prompt, derive(base, style), variant.prompt)
+        assert new is None or new == derive(variant, style)
+
+
+def test_rewrites_to_solutions_that_are_no_whole_numbers_are_right() -> None:
+    served = 0
+    for base, variant, style in pairs(3, 60, integer=False):
+        new = rewritten(base.prompt, derive(base, style), variant.prompt)
+        if new is not None:
+            served += 1
+            assert independent_fault(new, variant) == "", new
+    assert served >= 20
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("Solve 2x + 3 = 15 for x.", REPLY.replace("10", "12").replace("x = 5", "x = 6")),
+        ("Solve 2y + 3 = 13 for y.", REPLY.replace("x = ", "y = ").replace("2x", "2y").replace("with x", "with y")),
+        ("Solve 3x + 3 = 15 for x.", REPLY.replace("2x = 10", "3x = 12").replace("by 2", "by 3").replace("x = 5", "x = 4")),
+        (
+            "Solve 2x - 3 = 15 for x.",
+            REPLY.replace("Subtract 3 from", "Add 3 to").replace("10", "18").replace("x = 5", "x = 9"),
+        ),
+        ("Solve 4x + 1 = 4 for x.", REPLY.replace("Subtract 3", "Subtract 1").replace("2x = 10", "4x = 3")
+            .replace("by 2", "by 4").replace("x = 5", "x = 3/4")),
+        ("Solve for x: 2·x+3=15", REPLY.replace("10", "12").replace("x = 5", "x = 6")),
+    ],
+)
+def test_only_literals_names_and_signs_change(prompt: str, expected: str) -> None:
+    assert rewritten(OLD, REPLY, prompt) == expected
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Solve x + 3 = 13 for x.",  # a coefficient becomes 1
+        "Solve -x + 3 = 13 for x.",
+        "Solve 2x + 3 = 2x + 9 for x.",  # no solution
+        "Solve 2x + 3x = 13 for x.",  # another form
+        "Solve 3 + 2x = 13 for x.",  # another order
+        "Solve 13 = 2x + 3 for x.",
+        "Solve 2x/5 + 3 = 13 for x.",
+        "Solve 2x + 0 = 13 for x.",  # nothing to subtract
+    ],
+)
+def test_another_form_is_not_rewritten(prompt: str) -> None:
+    assert rewritten(OLD, REPLY, prompt) is None
+
+
+STYLED = {
+    "a bare chain": "2x + 3 = 13\n2x = 10\nx = 5",
+    "arrows": "2x + 3 = 13 → 2x = 10 → x = 5",
+    "implications": "$2x + 3 = 13 \\implies 2x = 10 \\implies x = 5$",
+    "an aligned block": "\\begin{align*}\n2x + 3 &= 13 \\\\\n2x &= 13 - 3 \\\\\nx &= \\frac{10}{2} \\\\\nx &= 5\n\\end{align*}",
+    "stress": "**Step 1:** Subtract 3 from both sides.\n\n2x + 3 - 3 = 13 - 3\n\n2x = 10\n\n**Step 2:** Divide by 2.\n\n**x = 5**",
+    "display": "Divide after you subtract 3 from both sides:\n\\[ 2x = 10 \\]\nDivide both sides by 2:\n\\[ \\frac{2x}{2} = \\frac{10}{2} \\]\nso\n\\[ \\boxed{x = 5} \\]",
+    "prose": "To solve the equation 2x + 3 = 13, we first subtract 3 from both sides, which gives 2x = 10. Then we divide "
+    "both sides by 2 to get x = 5. Therefore, the solution is x = 5.",
+    "gerunds": "Subtracting 3 from both sides gives 2x = 10. Dividing both sides by 2 gives x = 5.",
+    "a check": "2x = 10\nx = 5\n\nCheck: 2(5) + 3 = 10 + 3 = 13 ✓",
+    "a long check": "Subtract 3: 2x = 10\nDivide by 2: x = 5\nTo check, substitute x = 5 into the original equation:\n"
+    "2 * 5 + 3 = 13\n10 + 3 = 13\n13 = 13",
+    "arithmetic": "2x = 13 - 3 = 10, so x = 10 / 2 = 5.",
+    "the coefficient": "Subtract the constant 3 from both sides: 2x = 10. Divide by the coefficient of x, which is 2: x = 5.",
+    "text in LaTeX": "\\[ \\text{Subtract 3 from both sides: } 2x = 10 \\]\n\\[ \\text{Divide both sides by 2: } x = 5 \\]",
+    "the answer alone": "x = 5",
+    "a box": "$$\\boxed{5}$$",
+    "a number": "5",
+    "a sentence": "The value of x is 5.",
+}
+
+
+@pytest.mark.parametrize("reply", STYLED.values(), ids=STYLED.keys())
+@pytest.mark.parametrize("prompt", ["Solve 2x + 3 = 15 for x.", "Solve 7x - 4 = -25 for x.", "Solve -3t + 8 = 2 for t."])
+def test_replies_of_many_styles_are_rewritten(reply: str, prompt: str) -> None:
+    new = rewritten(OLD, reply, prompt)
+    assert new is not None
+    assert spec_of(prompt).check(new).ok
+    assert rewritten(prompt, new, OLD) == reply
+    assert not spec_of(OLD).check(new).ok
+
+
+LANGUAGES = {
+    "Löse 2x + 3 = {} nach x auf.": "Subtrahiere 3 auf beiden Seiten: 2x = 10\nDividiere beide Seiten durch 2: x = 5",
+    "Resuelve 2x + 3 = {} para x.": "Restamos 3 de ambos lados: 2x = 10. Dividimos ambos lados entre 2: x = 5",
+    "Résous 2x + 3 = {} pour x.": "Soustrais 3 des deux côtés : 2x = 10. Divise les deux côtés par 2 : x = 5",
+    "求解2x+3={}": "首先，两边同时减去3：2x = 10\n然后两边同时除以2：x = 5",
+    "حل المعادلة 2x + 3 = {}": "اطرح 3 من الطرفين: 2x = 10\nاقسم الطرفين على 2: x = 5",
+}
+
+
+@pytest.mark.parametrize(("prompt", "reply"), LANGUAGES.items())
+def test_phrases_of_other_languages_turn_with_the_sign(prompt: str, reply: str) -> None:
+    assert rewritten(prompt.format("13"), reply, prompt.format("15")) == reply.replace("10", "12").replace("= 5", "= 6")
+    turned = prompt.format("13").replace("+ 3", "- 5").replace("+3", "-5")
+    new = rewritten(prompt.format("13"), reply, turned)
+    assert new is not None
+    assert "2x = 18" in new
+    assert new.split()[0] != reply.split()[0] or "加上5" in new or "Sumamos" in new
+
+
+REFUSED = {
+    "a number word": "Subtract three from both sides: 2x = 10, x = 5",
+    "parity": "Both numbers are even. 2x = 10, x = 5",
+    "a comparison": "13 is greater than 3. 2x = 10, x = 5",
+    "a doubling": "Twice x is 10, so x = 5",
+    "another method": "Guess: x = 4 gives 2(4) + 3 = 11. 2x = 10, x = 5",
+    "a true but idle state": "Subtract 7: 2x = 12. So x = 5",
+    "rounding": "x ≈ 5.0, x = 5",
+    "a table": "| 2x | 10 |\n2x = 10, x = 5",
+    "units": "2x = 10 kg, x = 5",
+    "code": "```python\nprint(10 / 2)\n```\nx = 5",
+    "an unbound number": "There are 2 steps: 2x = 10, x = 5",
+    "another unknown": "Let y be x. 2x = 10, x = 5",
+    "a word that counts": "x is a prime. 2x = 10, x = 5",
+    "no result": "Subtract 3 from both sides. Divide both sides by 2.",
+}
+
+
+@pytest.mark.parametrize("reply", REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_not_wholly_explained_is_not_rewritten(reply: str) -> None:
+    assert rewritten(OLD, reply, "Solve 2x + 3 = 15 for x.") is None
+    assert "refused" in json.loads(spec_of(OLD).trace(reply))
+
+
+def test_two_roles_with_one_value_are_told_apart_by_what_they_lead_to() -> None:
+    # Only the 3 on the left takes the constant there away whatever its value; the result proves which was meant.
+    reply = "Subtract 3: 2x = 0. x = 0"
+    assert rewritten("Solve 2x + 3 = 3 for x.", reply, "Solve 2x + 4 = 8 for x.") == "Subtract 4: 2x = 4. x = 2"
+
+
+def test_two_roles_that_nothing_tells_apart_are_not_guessed() -> None:
+    # Subtracting either 3 moves one of two equal constants, and both states print alike.
+    reply = "Subtract 3 from both sides: 2x + 3 = 10\n2x = 7\nx = 7/2"
+    assert rewritten("Solve 2x + 3 + 3 = 13 for x.", reply, "Solve 2x + 4 + 5 = 13 for x.") is None
+
+
+def test_roles_with_one_value_are_told_apart_by_their_place() -> None:
+    reply = "Add 7 to both sides: 5y = 25\nDivide both sides by 5: y = 5"
+    new = rewritten("Solve 5y - 7 = 18 for y.", reply, "Solve 4y - 6 = 18 for y.")
+    assert new == "Add 6 to both sides: 4y = 24\nDivide both sides by 4: y = 6"
+
+
+def test_the_name_changes_in_claims_and_as_a_lone_token_only() -> None:
+    reply = "For example, expand nothing: the next term with x remains. 2x = 10\nx = 5"
+    new = rewritten(OLD, reply.replace("nothing", "it"), "Solve 2k + 3 = 13 for k.")
+    assert new == "For example, expand it: the next term with k remains. 2k = 10\nk = 5"
+
+
+@pytest.mark.parametrize("name", ["a", "i"])
+def test_a_name_that_is_a_word_of_the_language_is_refused_where_prose_names_the_unknown(name: str) -> None:
+    assert rewritten(OLD, REPLY, f"Solve 2{name} + 3 = 13 for {name}.") is None
+
+
+def test_a_name_that_occurs_already_is_refused() -> None:
+    assert rewritten(OLD, "We have a result: 2x = 10, x = 5", "Solve 2a + 3 = 13 for a.") is None
+
+
+def test_a_word_for_an_operation_keeps_its_sign() -> None:
+    reply = "Undo the addition by subtracting 3 from both sides: 2x = 10. x = 5"
+    assert rewritten(OLD, reply, "Solve 2x + 4 = 20 for x.") is not None
+    assert rewritten(OLD, reply, "Solve 2x - 4 = 20 for x.") is None
+
+
+def test_a_minus_gets_brackets_after_an_operator() -> None:
+    reply = "2x = 10\nx = 10 / 2\nx = 5\nCheck: 2 * 5 + 3 = 13"
+    new = rewritten(OLD, reply, "Solve -2x + 3 = 13 for x.")
+    assert new == "-2x = 10\nx = 10 / (-2)\nx = -5\nCheck: -2 * (-5) + 3 = 13"
+    assert rewritten("Solve -2x + 3 = 13 for x.", new, OLD) == reply
+
+
+def test_decimals_stay_decimals() -> None:
+    reply = "Subtract 0.2 from both sides: 0.5x = 1.5\nDivide both sides by 0.5: x = 3"
+    new = rewritten("Solve 0.5x + 0.2 = 1.7 for x.", reply, "Solve 0.3x + 0.4 = 1.6 for x.")
+    assert new == "Subtract 0.4 from both sides: 0.3x = 1.2\nDivide both sides by 0.3: x = 4"
+
+
+@pytest.mark.parametrize(
+    "trace",
+    ["", "{}", "null", "[]", "{", '{"version":1}', '{"version":1,"slots":[[0,1,9,true,1,null,true,true,true,false,true,null,null]],'
+     '"names":[],"prose":false,"rigid":false}', '{"version":99,"slots":[],"names":[],"prose":false,"rigid":false}',
+     '{"version":1,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],"prose":false,"rigid":false}'],
+)
+def test_a_damaged_trace_never_makes_a_wrong_rewrite(trace: str) -> None:
+    from dataclasses import replace
+
+    entry = replace(entry_of(OLD, REPLY), trace=trace)
+    steps = spec_of("Solve 2x + 3 = 15 for x.").rewrite(entry.steps, entry)
+    assert steps is None or "".join(s.text for s in steps) == REPLY.replace("10", "12").replace("x = 5", "x = 6")
+
+
+def test_another_language_or_no_equation_is_not_rewritten() -> None:
+    entry = entry_of(OLD, REPLY)
+    assert spec_of("Resuelve 2x + 3 = 15 para x.").rewrite(entry.steps, entry) is None
+    from dataclasses import replace
+
+    from stepcache import Request
+
+    assert spec_of(OLD).rewrite(entry.steps, replace(entry, request=Request("Tell me a joke."))) is None
+
+
+def test_a_trace_of_an_equation_without_one_solution_is_empty() -> None:
+    assert spec_of("Solve 2x = 2x + 1 for x.").trace("no solution") == ""
+    assert spec_of(OLD).trace("x" * 30_000) == ""
