@@ -75,7 +75,8 @@ class Backend:
         self._recorder = Recorder(self._write)
         self._dimensions: int | None = None
         self._semantic = embedder is not None
-        self._blocking = bool(getattr(store, "blocking", True))
+        # Only a class that says so of itself: what a subclass of a quick store does nobody knows.
+        self._blocking = bool(vars(type(store)).get("blocking", True))
 
     def perform(self, effect: Effect) -> Any:
         """Perform one effect and return its answer; on a fault the answer that means "nothing"."""
