@@ -14,7 +14,8 @@ def correct(prompt: Prompt, reply: str) -> bool:
     """Whether the reply says what this prompt's right answer says."""
     match prompt.task:
         case "math":
-            return final_value(reply, prompt.variable) == Fraction(str(prompt.expected))
+            right: bool = final_value(reply, prompt.variable) == Fraction(str(prompt.expected))
+            return right
         case "json":
             return same_values(prompt.expected, json_object(reply))
         case "how-to":

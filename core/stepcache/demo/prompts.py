@@ -57,7 +57,7 @@ DEMO: tuple[DemoRequest, ...] = (
     _how_to("how-to", "How do I enable two-factor authentication on a GitHub account? Give four short numbered steps."),
     _how_to(
         "rewording",
-        "Please tell me how I enable two-factor authentication on a GitHub account. Give four short numbered steps.",
+        "Please tell me how to enable two-factor authentication on a GitHub account. Give four short numbered steps.",
     ),
     _how_to(
         "opposite", "How do I disable two-factor authentication on a GitHub account? Give four short numbered steps."

@@ -1,19 +1,12 @@
-"""The demo's screen: progress bars, a row per request as it comes, totals."""
+"""The demo's screen: progress bars, a line per request as it comes, the table and what it adds up to."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import TimeRemainingColumn as Remaining
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +17,7 @@ from stepcache.demo.app import Outcome, Row
 __all__ = ["Screen"]
 
 _BYTES = 10_000  # counts above this are bytes, those below are requests
+_ROOM_FOR_REASONS = 120  # columns; on a narrower terminal the reasons stand in the lines above the table
 
 
 class Screen:
@@ -38,7 +32,7 @@ class Screen:
 
     def note(self, text: str) -> None:
         self._stop()
-        self._console.print(Text(text, style="dim"))
+        self._console.print(Text(text, style="dim"), soft_wrap=True)
 
     def progress(self, what: str, done: int, total: int) -> None:
         if what != self._what:
@@ -47,7 +41,7 @@ class Screen:
                 return
             count = DownloadColumn() if total > _BYTES else MofNCompleteColumn()
             self._progress = Progress(
-                TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn(), console=self._console
+                TextColumn("{task.description}"), BarColumn(), count, Remaining(), console=self._console
             )
             self._progress.start()
             self._task, self._what = self._progress.add_task(what, total=total), what
@@ -61,8 +55,9 @@ class Screen:
         line = Text(f"{number:>2} ")
         line.append(f"{row.kind:<17}", style="bold")
         line.append(f"{row.outcome:<6} {row.source:<9}", style=_colour(row))
-        line.append(f"{row.seconds:7.3f} s  {shortened(row.prompt, 60)}")
-        self._console.print(line)
+        line.append(f"{row.seconds:7.3f} s  ")
+        line.append(shortened(row.reason, 200), style="dim")
+        self._console.print(line, no_wrap=True, overflow="ellipsis")
 
     def finish(self, outcome: Outcome) -> None:
         """The table with all rows, and what they add up to."""
@@ -79,8 +74,10 @@ class Screen:
                 }
             )
             return
-        self._console.print(_table(outcome))
-        self._console.print(*_sentences(outcome), sep="\n", highlight=False)
+        self._console.print()
+        self._console.print(_table(outcome, with_reasons=self._console.width >= _ROOM_FOR_REASONS))
+        for sentence in _sentences(outcome):
+            self._console.print(sentence, highlight=False)
 
     def _stop(self) -> None:
         if self._progress is not None:
@@ -88,23 +85,29 @@ class Screen:
         self._progress, self._task, self._what = None, None, ""
 
 
-def _table(outcome: Outcome) -> Table:
-    view = Table(title=f"{outcome.model} behind {outcome.folder}", title_justify="left", header_style="bold")
-    view.add_column("")
-    view.add_column("request")
-    for name in ("outcome", "source"):
-        view.add_column(name)
-    view.add_column("reason", ratio=1)
+def _table(outcome: Outcome, *, with_reasons: bool) -> Table:
+    view = Table(box=None, pad_edge=False, header_style="bold", title=f"{outcome.model}\n", title_justify="left")
+    view.add_column("", justify="right", no_wrap=True)
+    for name in ("request", "outcome", "source"):
+        view.add_column(name, no_wrap=True)
     for name in ("seconds", "without", "tokens", "without"):
-        view.add_column(name, justify="right")
-    view.add_column("right")
+        view.add_column(name, justify="right", no_wrap=True)
+    view.add_column("right", no_wrap=True)
+    if with_reasons:
+        view.add_column("reason", ratio=1, no_wrap=True, overflow="ellipsis")
     for number, row in enumerate(outcome.rows, 1):
-        view.add_row(
-            str(number), row.kind, row.outcome, Text(row.source, style=_colour(row)), Text(shortened(row.reason, 90)),
-            f"{row.seconds:.3f}", "" if row.seconds_without is None else f"{row.seconds_without:.1f}",
-            str(row.tokens), "" if row.tokens_without is None else str(row.tokens_without),
+        cells = [
+            str(number),
+            row.kind,
+            row.outcome,
+            Text(row.source, style=_colour(row)),
+            f"{row.seconds:.3f}",
+            "" if row.seconds_without is None else f"{row.seconds_without:.1f}",
+            str(row.tokens),
+            "" if row.tokens_without is None else str(row.tokens_without),
             Text("yes", style="green") if row.passes else Text("NO", style="bold red"),
-        )  # fmt: skip
+        ]
+        view.add_row(*cells, *([Text(shortened(row.reason, 200), style="dim")] if with_reasons else []))
     return view
 
 
@@ -125,12 +128,16 @@ def _totals(outcome: Outcome) -> dict[str, float | int]:
 def _sentences(outcome: Outcome) -> list[str]:
     totals = _totals(outcome)
     lines = [
+        "",
         f"{totals['requests']} requests, {totals['answered_without_a_call']} answered without a model call; "
         f"{totals['tokens']} tokens instead of {totals['tokens_without']}, "
         f"{totals['seconds']:.1f} s instead of {totals['seconds_without']:.1f} s; {totals['right']} right.",
-        "Without: the same prompt put to the same model directly, "
+        '"without" is the same prompt put to the same model directly, '
         + ("measured in this run and kept." if outcome.compared_now else "as measured in an earlier run."),
+        f"The cache is in {outcome.folder}.",
     ]
+    if not_served := [row for row in outcome.rows if not row.passes and not row.served]:
+        lines.append(f"{len(not_served)} wrong answers are the model's own, not out of the cache.")
     if wrong := outcome.wrongly_served:
         lines.append(f"[bold red]{len(wrong)} served answers fail their check.[/]")
     elif any(row.calls for row in outcome.rows):
