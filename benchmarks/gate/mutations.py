@@ -74,10 +74,10 @@ OPPOSITES = (
     ("give", "take"), ("earn", "spend"), ("greater", "smaller"), ("cheap", "expensive"), ("male", "female"),
 )  # fmt: skip
 QUANTIFIERS = (
-    ("all", "some"), ("every", "any"), ("some", "all"), ("each", "one"), ("both", "neither"),
-    ("any", "every"),
-    ("more", "most"), ("most", "many"), ("only", "also"), ("many", "few"), ("at least", "at most"), ("few", "many"),
-    ("several", "all"), ("exactly", "about"), ("half", "all"), ("other", "same"), ("total", "average"), ("less", "more"),
+    ("all", "some"), ("every", "any"), ("some", "all"), ("each", "one"), ("both", "neither"), ("few", "many"),
+    ("more", "most"), ("most", "many"), ("only", "also"), ("many", "few"), ("at least", "at most"), ("any", "every"),
+    ("several", "all"), ("exactly", "about"), ("half", "all"), ("other", "same"), ("total", "average"),
+    ("less", "more"),
 )  # fmt: skip
 MODALS = (
     ("can", "should"), ("should", "may"), ("will", "did"), ("must", "might"), ("would", "will"), ("could", "must"),

@@ -6,12 +6,14 @@ import re
 from functools import cache
 from typing import Final
 
-from stepcache._gate.tables import LANGUAGES, decoys, known_words, language
+from stepcache._gate.spelling import known
+from stepcache._gate.tables import LANGUAGES, decoys, language
 
 __all__ = ["Guess", "guess", "plausible"]
 
 # A text is judged by its head; a prompt does not change its language after this many characters often enough to care.
 _HEAD: Final = 6000
+_LETTERS: Final = (("de", frozenset("äöüß")), ("es", frozenset("ñ")), ("fr", frozenset("çœêîôû")))
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _QUOTED: Final = re.compile(r'"[^"]{1,2000}"|```.{0,6000}?```|`[^`]{1,200}`', re.DOTALL)
 
@@ -69,6 +71,10 @@ def _totals(words: list[str]) -> dict[str, float]:
             if len(part) > 1:  # a single letter is a variable as often as a word
                 for name, weight in votes.get(part, ()):
                     totals[name] = totals.get(name, 0.0) + weight
+    for word in words:
+        for name, letters in _LETTERS:
+            if not letters.isdisjoint(word):
+                totals[name] = totals.get(name, 0.0) + 0.5
     return totals
 
 
@@ -78,6 +84,5 @@ def _is_latin(word: str) -> bool:
 
 def _mostly_english(words: list[str]) -> bool:
     """Whether nearly all words stand in the English word list (in some inflection)."""
-    known = known_words()
-    hits = sum(word in known or word.removesuffix("s") in known or word.split("'")[0] in known for word in words)
+    hits = sum(len(word) == 1 or known(word.split("'")[0]) for word in words)
     return hits * 10 >= len(words) * 9

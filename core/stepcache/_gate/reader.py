@@ -175,8 +175,6 @@ class _Reader:
             return at + 1
         if text == "%":
             self._emit("%", "unit", piece)
-        elif text in numerals.SIGNS:
-            self._emit(numerals.SIGNS[text], "number", piece)
         elif text == "&" and not piece.glued and self.tables.name == "en":
             self._emit("and", "conjunction", piece)
         else:
@@ -187,6 +185,12 @@ class _Reader:
         piece = self.cut[at]
         word = piece.text.lower()
         tables = self.tables
+        if piece.text in numerals.SIGNS:
+            self._emit(numerals.SIGNS[piece.text], "number", piece)
+            return self._unit(at + 1)
+        if self._is_percent(word):
+            self.out[-1] = Token("%", "unit", piece.text, False, False, piece.after)
+            return at + 1
         if word in tables.special or (tables.name == "de" and len(word) > 5):
             then = self._special(at, word)
             if then:
@@ -199,11 +203,17 @@ class _Reader:
         if word in _NO and piece.after[:1] == ",":
             key = word + ","  # "no, prices" answers, "no prices" denies
         what = tables.classes.get(key) or tables.classes.get(word)
+        if key == "may" and tables.name == "en":
+            what = "calendar" if piece.text == "May" and not piece.start else "modality"
         if what is None:
             named = not piece.start and self.casing == "mixed" and tables.name != "de" and piece.text[0].isupper()
             what = "name" if named else "word"
         self.out.append(Token(key, what, piece.text, piece.start, False, piece.after))
         return at + 1
+
+    def _is_percent(self, word: str) -> bool:
+        """Whether this is the second word of "pour cent" or "por ciento", which is no hundred."""
+        return word in {"cent", "ciento", "cento"} and bool(self.out) and self.out[-1].key in {"pour", "por"}
 
     def _special(self, at: int, word: str) -> int:
         """Read a number word, ordinal, unit or the name A; return where to go on, or 0 if it is none of these."""

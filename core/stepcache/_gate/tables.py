@@ -160,6 +160,13 @@ def _heads(free: list[str], definite: list[str], forms: dict[str, str]) -> dict[
     return {first: tuple(sorted(heads, key=lambda head: -len(head.words))) for first, heads in found.items()}
 
 
+def _vocabulary(parts: dict[str, list[str]], classes: dict[str, str]) -> frozenset[str]:
+    """Words that speak for a language beside its commonest ones, unless they are English words, too."""
+    listed = ("verbs", "months", "ordinals", "scales", "units", "forms")
+    words = {word for section in listed for word in _words(parts[section]) if word.isalpha()}
+    return frozenset(words) | frozenset(word for word in classes if word.isalpha())
+
+
 @cache
 def language(name: str) -> Language:
     """The tables of one of `LANGUAGES`."""
@@ -169,6 +176,8 @@ def language(name: str) -> Language:
     units = dict(_pairs(parts["units"]))
     classes |= dict.fromkeys(units.values(), "unit")
     forms = dict(_pairs(parts["forms"]))
+    # Loan words (kilo, mail) stand in the English dictionary; they speak for no language.
+    vocabulary = frozenset(_words(parts["verbs"] + parts["question"] + parts["negation"])) if name == "en" else _vocabulary(parts, classes) - known_words()
     numbers = {word: int(value) for value, word in (line.split() for line in parts["numbers"])}
     starts = frozenset(numbers) | frozenset(word for line in parts["scales"] for word in line.split()[1:])
     ordinals = {word: int(value) for value, *words in (line.split() for line in parts["ordinals"]) for word in words}
@@ -177,10 +186,7 @@ def language(name: str) -> Language:
     classes |= dict.fromkeys(months, "calendar")
     return Language(
         name=name,
-        common=frozenset(_words(parts["common"] + parts["silent"] + parts["verbs"] + parts["question"]))
-        | frozenset(numbers)
-        | frozenset(months)
-        | frozenset(form for form in forms if "_" not in form),
+        common=frozenset(_words(parts["common"] + parts["silent"])) | frozenset(numbers) | vocabulary,
         silent=frozenset(_words(parts["silent"])),
         forms=forms,
         phrases=_phrases(parts, forms),
