@@ -27,6 +27,7 @@ _TEMPLATES: Final[dict[str, dict[str, str]]] = {
         "swap": "Swap the sides: {0}",
         "none": "The two sides are never equal.",
         "all": "The two sides are always equal.",
+        "answer": "Solution: {0}",
     },
     "de": {
         "start": "Gegebene Gleichung: {0}",
@@ -37,6 +38,7 @@ _TEMPLATES: Final[dict[str, dict[str, str]]] = {
         "swap": "Vertausche die Seiten: {0}",
         "none": "Die beiden Seiten sind nie gleich.",
         "all": "Die beiden Seiten sind immer gleich.",
+        "answer": "Lösung: {0}",
     },
     "es": {
         "start": "Ecuación dada: {0}",
@@ -47,6 +49,7 @@ _TEMPLATES: Final[dict[str, dict[str, str]]] = {
         "swap": "Intercambia los lados: {0}",
         "none": "Los dos lados nunca son iguales.",
         "all": "Los dos lados siempre son iguales.",
+        "answer": "Solución: {0}",
     },
     "fr": {
         "start": "Équation donnée : {0}",
@@ -57,6 +60,7 @@ _TEMPLATES: Final[dict[str, dict[str, str]]] = {
         "swap": "Échange les côtés : {0}",
         "none": "Les deux côtés ne sont jamais égaux.",
         "all": "Les deux côtés sont toujours égaux.",
+        "answer": "Solution : {0}",
     },
     "zh": {
         "start": "原方程：{0}",
@@ -67,6 +71,7 @@ _TEMPLATES: Final[dict[str, dict[str, str]]] = {
         "swap": "交换两边：{0}",
         "none": "两边永远不相等。",
         "all": "两边总是相等。",
+        "answer": "解：{0}",
     },
     "ar": {
         "start": "المعادلة: {0}",
@@ -77,6 +82,7 @@ _TEMPLATES: Final[dict[str, dict[str, str]]] = {
         "swap": "بدل الطرفين: {0}",
         "none": "الطرفان غير متساويين أبدا.",
         "all": "الطرفان متساويان دائما.",
+        "answer": "الحل: {0}",
     },
 }
 _NO_SOLUTION: Final = {
@@ -155,6 +161,8 @@ def fallback(reading: Reading) -> str:
     if {"value_only", "answer_only", "no_words"} & set(demands) and "numbered" not in demands:
         return last
     steps = _worked(equation, _TEMPLATES[language])
+    if "numbered" in demands and len(steps) < 2:
+        steps.append(_TEMPLATES[language]["answer"].format(last))
     if "in_latex" in demands:
         steps = [
             re.sub(

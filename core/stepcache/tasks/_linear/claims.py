@@ -11,6 +11,7 @@ from typing import Literal
 from stepcache.tasks._linear.expressions import Sum, Unreadable, parse_sum
 from stepcache.tasks._linear.phrases import ABOUT_WORDS, ANSWER_WORDS, IS_WORDS, OPERAND_FILLERS, VERBS, Operation
 from stepcache.tasks._linear.scanner import Gap, Item, Run, Word, scan
+from stepcache.tasks._linear.tokens import Token
 from stepcache.tasks._linear.words import words
 
 __all__ = [
@@ -128,6 +129,8 @@ def _claim(items: Sequence[Item], i: int, run: Run, variable: str, decimal_comma
         return UnknownClaim(start, stop, f"{bad.text!r} is not understood")
     if len(tokens) == 1 and tokens[0].text == variable:
         return Mention(tokens[0].start, tokens[0].stop)
+    if tokens[0].text == "(" and tokens[-1].text == ")" and _inside(tokens):
+        tokens = tokens[1:-1]  # a whole equation in brackets
     cuts = [j for j, token in enumerate(tokens) if token.kind in {"=", "~"}]
     relations: list[Literal["=", "~"]] = ["=" if tokens[j].kind == "=" else "~" for j in cuts]
     bounds = [-1, *cuts, len(tokens)]
@@ -141,6 +144,16 @@ def _claim(items: Sequence[Item], i: int, run: Run, variable: str, decimal_comma
     if manner is not None:
         return AnswerClaim(sides[0], start, stop, run.latex, manner == "rounded")
     return UnknownClaim(start, stop, "a number or term without a claim")
+
+
+def _inside(tokens: Sequence[Token]) -> bool:
+    """Whether the first sign of equality stands inside a bracket."""
+    depth = 0
+    for token in tokens:
+        if token.kind in {"=", "~"}:
+            return depth > 0
+        depth += (token.kind in {"(", "{"}) - (token.kind in {")", "}"})
+    return False
 
 
 _BETWEEN = frozenset(

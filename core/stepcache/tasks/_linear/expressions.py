@@ -164,16 +164,16 @@ class _Parser:
 
     def _product(self) -> Node:
         start = self._at
-        factors = [self._factor(first=True)]
+        factors = [self._factor()]
         sloped = False  # after a/b an implied factor would be ambiguous: 1/2x is (1/2)x to some, 1/(2x) to others
         while (token := self._peek()) is not None:
             if token.kind == "*":
                 self._take()
-                factors.append(self._factor(first=False))
+                factors.append(self._factor())
                 sloped = False
             elif token.kind == "/":
                 self._take()
-                bottom = self._factor(first=False)
+                bottom = self._factor()
                 top = factors[0] if len(factors) == 1 else Product(tuple(factors))
                 factors = [Quotient(top, bottom, False, self._tokens[start].start, self._tokens[self._at - 1].stop)]
                 sloped = True
@@ -183,19 +183,18 @@ class _Parser:
                     raise Unreadable("two factors side by side that could be read in more than one way")
                 if token.kind == "frac" and isinstance(before, Number):
                     raise Unreadable("a mixed number")
-                factors.append(self._factor(first=False))
+                factors.append(self._factor())
             else:
                 break
         return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
-    def _factor(self, first: bool) -> Node:
+    def _factor(self) -> Node:
         token = self._take()
-        if token.kind in {"-", "+"}:
+        if token.kind == "-":
             following = self._peek()
             if following is None or following.kind in {"-", "+"}:
                 raise Unreadable("signs in a row")
-            body = self._factor(first)
-            return Negative(body, token.start, self._tokens[self._at - 1].stop) if token.kind == "-" else body
+            return Negative(self._factor(), token.start, self._tokens[self._at - 1].stop)
         if token.kind == "number":
             value = number_of(token.text, self._decimal_comma)
             if value is None:

@@ -79,7 +79,7 @@ WORDING = wording(
         "on the last line as):? ?A",
         "in_latex": "(?:(?:use|write|answer|format|reply|respond|give)(?: it| (?:the|your|"
         "all)(?: \\w+)?)? )?(?:in|with|"
-        "using|use) latex(?: format| notation| formatting)?|use latex",
+        "using|use) latex(?: format| notation| formatting)?|use latex|latex",
         "in_english": "(?:(?:answer|reply|respond|write|explain|solve)(?: it)? )?in english",
         "in_french": "(?:(?:answer|reply|respond|write|explain|solve)(?: it)? )?in french",
         "in_german": "(?:(?:answer|reply|respond|write|explain|solve)(?: it)? )?in german",
