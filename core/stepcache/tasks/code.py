@@ -20,6 +20,7 @@ from stepcache._data import Entry, PatchPlan, Request, Step, Verdict, digest, st
 from stepcache.errors import ConfigurationError
 from stepcache.protocols import Task
 from stepcache.tasks import _sandbox
+from stepcache.tasks._python.docstring import disagreement
 from stepcache.tasks._python.mention import put_loosely
 from stepcache.tasks._python.names import promise_the_same
 from stepcache.tasks._python.parse import Head, functions, names_in, parse, stub
@@ -129,6 +130,8 @@ class CodeSpec(Spec):
                     return Verdict(False, "name", f"the function {own} may be meant to do something else than {name}")
                 if not all(isinstance(step, _Adapted) for step in steps):
                     return Verdict(False, "name", f"the function is called {own} now, not {name}")
+            if reason := disagreement(cached.residue, self.residue):
+                return Verdict(False, "docstring", reason)
         return self.check(stitch(list(steps)))
 
     def rewrite(self, steps: tuple[Step, ...], cached: Entry) -> tuple[Step, ...] | None:

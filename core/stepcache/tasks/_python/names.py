@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["is_misspelt", "promise_the_same", "same_word", "words_of"]
+__all__ = ["is_misspelt", "promise_the_same", "same_group", "same_word", "turned", "weighty", "words_of"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_TYPO = 5  # letters; a slip in a shorter word is too often another word
@@ -53,6 +53,7 @@ _CONTRASTS = (
     "increase decrease increment decrement", "insert remove append delete", "vowel vowels consonant consonants",
     "positive negative", "odd prime square cube", "horizontal vertical", "width height depth", "day month year",
     "hour minute second", "parent child", "preorder inorder postorder", "row diagonal",
+    "same different equal unequal", "more fewer less most least", "above below", "with without",
 )  # fmt: skip
 _NEGATIONS = frozenset({"not", "no", "non", "without", "never", "except", "exclude", "excluding", "isnt", "un", "anti"})
 _OPPOSITE_PREFIXES = (
@@ -85,7 +86,7 @@ def promise_the_same(old: str, new: str, docstring: str) -> bool:
         return False
     said = {word.lower() for word in _WORD.findall(docstring)}
     if len(only_old) == len(only_new) and all(
-        _is_form(a, b) or _is_slip(a, b, said) or _same_group(a, b) for a, b in zip(only_old, only_new, strict=True)
+        _is_form(a, b) or _is_slip(a, b, said) or same_group(a, b) for a, b in zip(only_old, only_new, strict=True)
     ):
         return True
     if all(word in _IDLE or _is_said(word, said) for word in one_sided):
@@ -126,19 +127,31 @@ def _leftovers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[list[str
 
 
 def _contrast(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    return any(turned(a, b) for a in set(ours) - set(theirs) for b in set(theirs) - set(ours))
+
+
+def turned(a: str, b: str) -> bool:
+    """Whether one word can't stand for the other: opposites, and different members of one family."""
     from stepcache._gate.tables import opposites  # the gate's tables are read on first use
 
-    for a in set(ours) - set(theirs):
-        for b in set(theirs) - set(ours):
-            if frozenset((a, b)) in opposites() or _stripped(a) == _stripped(b) != "":
-                return True
-            if _same_group(a, b):
-                continue
-            if any({a, b} <= group for group in _CONTRAST_SETS):
-                return True
-    return False
+    if frozenset((a, b)) in opposites() or _stripped(a) == _stripped(b) != "":
+        return True
+    return not same_group(a, b) and any({a, b} <= group for group in _CONTRAST_SETS)
 
 
+_HEAVY_WORDS = """
+list tuple set dict dictionary string number integer float decimal fraction character letter digit word array matrix
+sentence line index key tree graph sum product prime square cube root power factorial fibonacci vowel consonant
+palindrome anagram sort sorted reverse reversed rotate shift swap duplicate unique distinct repeated common missing
+true false return print yield raise ignore skip exclude include except keep remove replace count length width height
+area perimeter volume not without never only strictly inclusive exclusive empty consecutive adjacent neighbouring
+alphabetical lexicographic recursive recursively iteratively insensitive sensitive rounded absolute divisible multiple
+divisor longest shortest longer shorter increasing decreasing monotonic upper lower uppercase lowercase before after
+"""
+_WEIGHTY = frozenset(_HEAVY_WORDS.split()) | frozenset(word for group in _CONTRASTS for word in group.split()) - {
+    "get", "set", "all", "any", "none", "and", "or", "second", "third", "read", "write", "show", "store", "mode", "pop",
+    "name", "day", "sub", "head", "values", "value", "minute", "hour", "start",
+}  # fmt: skip
 _CONTRAST_SETS = tuple(frozenset(group.split()) for group in _CONTRASTS)
 
 
@@ -150,8 +163,14 @@ def _stripped(word: str) -> str:
     return word
 
 
-def _same_group(a: str, b: str) -> bool:
-    return a in _SYNONYM and _SYNONYM[a] == _SYNONYM.get(b)
+def same_group(a: str, b: str) -> bool:
+    """Whether programmers put one of the words for the other."""
+    return any(_SYNONYM.get(x) is not None and _SYNONYM.get(x) == _SYNONYM.get(y) for x in _forms(a) for y in _forms(b))
+
+
+def weighty(word: str) -> bool:
+    """Whether a word says what code must do: a type, an operation, an order, an extreme, a condition."""
+    return not _WEIGHTY.isdisjoint(_forms(word))
 
 
 def _forms(word: str) -> set[str]:
@@ -201,7 +220,7 @@ def _is_said(word: str, said: set[str]) -> bool:
         return word in said
     forms = _forms(word)
     return any(
-        bool(forms & _forms(other)) or other.startswith(word) or _same_group(word, other) or _is_slip(word, other)
+        bool(forms & _forms(other)) or other.startswith(word) or same_group(word, other) or _is_slip(word, other)
         for other in said
     )
 
