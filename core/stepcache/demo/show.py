@@ -96,7 +96,7 @@ def _table(outcome: Outcome, *, with_reasons: bool) -> Table:
     if with_reasons:
         view.add_column("reason", ratio=1, no_wrap=True, overflow="ellipsis")
     for number, row in enumerate(outcome.rows, 1):
-        cells = [
+        cells: list[Text | str] = [
             str(number),
             row.kind,
             row.outcome,
@@ -107,7 +107,9 @@ def _table(outcome: Outcome, *, with_reasons: bool) -> Table:
             "" if row.tokens_without is None else str(row.tokens_without),
             Text("yes", style="green") if row.passes else Text("NO", style="bold red"),
         ]
-        view.add_row(*cells, *([Text(shortened(row.reason, 200), style="dim")] if with_reasons else []))
+        if with_reasons:
+            cells.append(Text(shortened(row.reason, 200), style="dim"))
+        view.add_row(*cells)
     return view
 
 
