@@ -145,7 +145,7 @@ def test_one_change_patches_one_region_and_keeps_every_other_step(name):
     assert case.absent not in result.output
     assert case.present in result.output
     assert case.patch.split(maxsplit=1)[1].splitlines()[0].strip("* ") in result.output
-    assert len(model.calls[1][0]) < len(prompt + reply) + 600
+    assert len(model.calls[1][0]) < len(case.prompt) + len(stitch(before[start:stop])) + 200
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -241,6 +241,8 @@ def spec_for(prompt: str) -> Procedure:
     ("How do I make tea without milk?", "1. Boil.\n1. Steep.", "1. Boil.\n3. Steep.", "numbering"),
     ("Wie mache ich Tee ohne Milch?", "1. Wasser kochen.", "1. Milch erwärmen.",
      "absent"),
+    ("How do I make peanut butter cookies without butter?", "1. Stir the peanut butter.", "1. Melt butter.", "absent"),
+    ("How do I make tea without milk?", "1. Omit the milk. Don't add any milk.", "1. Heat the milk.", "absent"),
     ("How do I make tea?", "Just boil it.", " ", "procedure"),
     ("How do I make tea without milk?", "ok", "x" * 60_000, "procedure"),
 ])

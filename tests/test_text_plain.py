@@ -55,6 +55,7 @@ def test_plain_text_is_never_patched(demands):
     ({"must_not_contain": "shark"}, "Whales live there.", "Sharks live there.", "'shark'"),
     ({"format": "bullets"}, "- a\n- b", "a, b", "bullet list"),
     ({"format": "one_word"}, "Wide.", "Very wide.", "one word"),
+    ({"format": "Yes/No"}, "Yes.", "Perhaps.", "yes or no"),
     ({"language": "de"}, "Das Meer ist weit und es ist tief.", "The sea is wide and it is deep.", "language de"),
     ({"matches": r"\d+ km"}, "It is 11 km deep.", "It is deep.", "regular expression"),
     ({"demands": (demand_from("punctuation:no_comma"),)}, "wide and deep", "wide, deep", "','"),

@@ -15,7 +15,7 @@ from stepcache._data import Entry, PatchPlan, Request, Step, Verdict
 from stepcache._marker import Mark, read_mark
 from stepcache.protocols import Task
 from stepcache.tasks._procedure.links import amounts, bears_amount, refers_back
-from stepcache.tasks._procedure.mentions import mentions, named, plain_mention, shows
+from stepcache.tasks._procedure.mentions import mentions, named, names_with, plain_mention, shows
 from stepcache.tasks._procedure.modifiers import Change, Modifiers, read_modifiers
 from stepcache.tasks._procedure.splice import placed
 from stepcache.tasks._spec import Spec
@@ -66,7 +66,8 @@ class Procedure(Spec):
         if len(text) > _MAX_REPLY:
             return Verdict(False, self.kind, f"the reply is too long for a list of steps ({len(text)} characters)")
         for change in self.wanted.changes:
-            if said := plain_mention(text, change.without, change.instead, change.language):
+            names = names_with(self.wanted.base, change.without, change.language)
+            if said := plain_mention(text, change.without, change.instead, change.language, names):
                 return Verdict(False, "absent", f"it mentions {said!r}, but the request is {change}")
             if change.instead and not shows(text, change.instead, change.language):
                 return Verdict(False, "present", f"it lacks {change.instead!r}, but the request is {change}")
@@ -125,19 +126,16 @@ class Procedure(Spec):
         return PatchPlan(prompt=self._patch_prompt(prompt, steps, (start, stop)), region=(start, stop), asked=asked)
 
     def _patch_prompt(self, prompt: str, steps: Sequence[Step], region: tuple[int, int]) -> str:
+        """As few words as do: the request, the rules, the steps to write again. Kept steps would only cost tokens."""
         start, stop = region
-        rules = []
-        for change in self.wanted.changes:
-            rules.append(f"Use {change.instead} instead of {change.without}: never write the word {change.without!r}."
-                         if change.instead else f"Leave {change.without} out: never write the word {change.without!r}.")
+        rules = [f"Never write {change.without!r}." + (f" Use {change.instead}." if change.instead else "")
+                 for change in self.wanted.changes]
         if self.wanted.people is not None:
-            rules.append(f"Adapt every amount to {self.wanted.people} people.")
-        count = stop - start
-        before = f"\nThe step before them, for context only: {_line(steps[start - 1])}\n" if start else ""
-        parts = "this one step" if count == 1 else f"these {count} steps"
+            rules.append(f"Adapt all amounts to {self.wanted.people} people.")
+        what = "this step" if stop - start == 1 else f"these {stop - start} steps"
         return (
-            f"{prompt.rstrip()}\n{before}\nRewrite only {parts} of the answer to fit the request. {' '.join(rules)} "
-            f"Keep the numbering, the order and the language, one line for each step, and write nothing else.\n\n"
+            f"{prompt.rstrip()}\n\nRewrite only {what} of an older answer to fit. {' '.join(rules)} "
+            f"Same numbers, same language, nothing else:\n\n"
             f"{''.join(step.text for step in steps[start:stop]).strip()}"
         )
 
@@ -186,11 +184,6 @@ def _content(step: Step) -> str:
     """The text of a step after its marker."""
     mark = _mark(step)
     return step.text if mark is None else step.text[mark.end:]
-
-
-def _line(step: Step) -> str:
-    text = " ".join(step.text.split())
-    return text if len(text) <= 160 else text[:157] + "..."
 
 
 def _with_dependents(steps: Sequence[Step], verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -101,9 +101,10 @@ def plain_text(
     if unwanted := _phrases(must_not_contain):
         made.append(Lacks(unwanted))
     if format is not None:
-        if format not in FORMATS:
+        name = re.sub(r"[\W_]+", "_", format.casefold())  # "yes/no" and "one word" are understood
+        if name not in FORMATS:
             raise ConfigurationError(f"plain_text(format=) takes one of {', '.join(FORMATS)}, not {format!r}")
-        made.append(FORMATS[format]())
+        made.append(FORMATS[name]())
     if language is not None:
         made.append(Language(language))
     if matches is not None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from stepcache.tasks._procedure.related import COVERED, INSTANCES
 
-__all__ = ["mentions", "named", "plain_mention", "shows"]
+__all__ = ["mentions", "named", "names_with", "plain_mention", "shows"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _FOLD = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e", "è": "e", "ê": "e", "á": "a", "ñ": "n"})
@@ -21,8 +21,10 @@ _SUBSTITUTE = re.compile(  # "oat milk" is no milk, "vegan butter" no butter
     re.IGNORECASE,
 )
 _NEGATED = (
-    r"(?:without(?:\s+(?:any|the|using))*|no|free\s+of|instead\s+of(?:\s+the)?|rather\s+than|in\s+place\s+of(?:\s+the)?|"
-    r"ohne(?:\s+die)?|keine?[nmrs]?|statt|anstelle\s+von|anstatt)\s+{thing}|{thing}-free|{thing}-?freie?[nmrs]?\b"
+    r"\b(?:without|no|free\s+of|instead\s+of|rather\s+than|in\s+place\s+of|omit(?:ting)?|skip(?:ping)?|avoid(?:ing)?|"
+    r"leav(?:e|ing)\s+out|replac(?:e|ing)|(?:not|never|don['’]t)\s+(?:use|add|include)|"
+    r"ohne|keine?[nmrs]?|statt|anstelle\s+von|anstatt|vermeide[n]?|ersetze[n]?)"
+    r"\s+(?:(?:any|the|using|all|die|das|den|der)\s+){{0,2}}{thing}|{thing}-free|{thing}-?freie?[nmrs]?\b"
 )
 _FREE_OF = re.compile(r"frei(?:e[nmrs]?)?$", re.IGNORECASE)
 _GERMAN_ENDINGS = ("ern", "nen", "en", "er", "es", "se", "e", "n", "s", "")
@@ -138,9 +140,24 @@ def named(text: str, thing: str, instead: str, language: str) -> bool:
     return shows(_masked(text, instead, language), thing, language)
 
 
-def plain_mention(text: str, thing: str, instead: str, language: str) -> str:
-    """The words in which a reply brings in a thing it should lack, or "". Naming it as left out is no such thing."""
-    text = _masked(text, instead, language)
+def names_with(base: str, thing: str, language: str) -> tuple[str, ...]:
+    """The names in a request that only contain the word: "peanut butter cookies" without butter are still called so."""
+    words = list(_WORD.finditer(base))
+    names = []
+    for start, stop in _places(base, thing, language):
+        before = [word.group() for word in words if word.end() <= start][-1:]
+        after = [word.group() for word in words if word.start() >= stop][:1]
+        names += [f"{word} {base[start:stop]}" for word in before] + [f"{base[start:stop]} {word}" for word in after]
+    return tuple(names)
+
+
+def plain_mention(text: str, thing: str, instead: str, language: str, names: tuple[str, ...] = ()) -> str:
+    """The words in which a reply brings in a thing it should lack, or "".
+
+    Naming it as left out brings it not in, and neither does a name of the request's own that contains the word.
+    """
+    for name in (instead, *names):
+        text = _masked(text, name, language)
     for start, stop in _places(text, thing, language):
         said = re.escape(text[start:stop])
         around = text[max(0, start - 40):stop + 12]
