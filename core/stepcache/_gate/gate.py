@@ -54,8 +54,10 @@ def _compare_docs(cached: str, new: str, functions: tuple[str, ...]) -> Same | D
     if ours.doctests != theirs.doctests:
         cached, new = next((a, b) for a, b in zip_longest(ours.doctests, theirs.doctests, fillvalue="") if a != b)
         return Differs("code", excerpt(cached), excerpt(new))
-    if ours.letters == theirs.letters and ours.digits == theirs.digits and (
-        ours.quotes == theirs.quotes or ours.unquoted != theirs.unquoted
+    if (
+        ours.letters == theirs.letters
+        and ours.digits == theirs.digits
+        and (ours.quotes == theirs.quotes or ours.unquoted != theirs.unquoted)
     ):
         return _SAME  # only spaces went astray, and not just in a literal
     if ours.letters.casefold() == theirs.letters.casefold() and (ours.doctests or ours.jumbled or theirs.jumbled):

@@ -71,15 +71,15 @@ def _totals(words: list[str]) -> dict[str, float]:
             if len(part) > 1:  # a single letter is a variable as often as a word
                 for name, weight in votes.get(part, ()):
                     totals[name] = totals.get(name, 0.0) + weight
-    for word in words:
-        for name, letters in _LETTERS:
-            if not letters.isdisjoint(word):
-                totals[name] = totals.get(name, 0.0) + 0.5
+        if not word.isascii():
+            for name, letters in _LETTERS:
+                if not letters.isdisjoint(word):
+                    totals[name] = totals.get(name, 0.0) + 0.5
     return totals
 
 
 def _is_latin(word: str) -> bool:
-    return all(char < "\u0250" or "\u1e00" <= char <= "\u1eff" for char in word)
+    return word.isascii() or all(char < "\u0250" or "\u1e00" <= char <= "\u1eff" for char in word)
 
 
 def _mostly_english(words: list[str]) -> bool:

@@ -36,6 +36,7 @@ _CODE_LINE: Final = re.compile(
         (?:async[ ]+)?def[ ]+\w+|class[ ]+\w+[(:{]|import[ ]+\w|from[ ]+[\w.]+[ ]+import\b|@\w+|return\b(?![^\n]*[.?!]$)
       | (?:if|elif|for|while|with|try|else|except|finally)\b[^\n]*:[ \t]*$
       | \w[\w.\[\]]*[ ]*(?:[-+*/]?=)[ ]*\S|\#|//|>>>|[})\]]+[;,)]*[ \t]*$|\x00doc\x00
+      | [\w.]+\([^\n]*$
       | [^\n]*[;{}][ \t]*$
       | (?:public|private|protected|static|const|let|var|function|func|fn|export|package|using|\#include)\b
     )""",

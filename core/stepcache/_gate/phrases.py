@@ -153,7 +153,7 @@ def _drop_indirect(clause: list[Token], tables: Language) -> list[Token]:
 
 
 def _drop_relative(clause: list[Token], tables: Language) -> list[Token]:
-    """ One form for relatives: "how many dogs that bark" drops it, "students who" is "students that"."""
+    """One form for relatives: "how many dogs that bark" drops it, "students who" is "students that"."""
     if tables.name != "en" or not clause:
         return clause
     out = list(clause)
@@ -182,23 +182,25 @@ def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:
     """The tokens with each phrase replaced, left to right, longest first; the same list if there is none."""
     phrases = tables.phrases
     out: list[Token] = []
-    at, fresh, changed = 0, False, False
-    while at < len(tokens):
-        token = tokens[at]
+    copied, skip, fresh = 0, 0, False
+    for at, token in enumerate(tokens):
+        if at < skip:
+            continue
         seconds = phrases.get("#" if token.what == "number" else token.key)
         match = None if seconds is None or token.quoted else _match(tokens, at, fresh, seconds, tables)
         if match is None:
-            out.append(token._replace(start=True) if fresh else token)
-            at, fresh = at + 1, False
+            if fresh:
+                out.append(token._replace(start=True))
+                copied, fresh = at + 1, False
             continue
-        changed = True
-        stop = at + len(match.words)
-        start, after = fresh or token.start, tokens[stop - 1].after
-        out += _instead(match, tokens[at:stop], start, tables)
+        out += tokens[copied:at]
+        copied = skip = at + len(match.words)
+        start, after = fresh or token.start, tokens[skip - 1].after
+        out += _instead(match, tokens[at:skip], start, tables)
         if not match.instead and out and after:
             out[-1] = out[-1]._replace(after=out[-1].after + after)
-        at, fresh = stop, start and not match.instead
-    return out if changed else tokens
+        fresh = start and not match.instead
+    return out + tokens[copied:] if copied else tokens
 
 
 def _instead(phrase: Phrase, run: list[Token], start: bool, tables: Language) -> list[Token]:

@@ -24,16 +24,16 @@ class Piece(NamedTuple):
     after: str = ""
 
 
-# Repetitions inside one piece are bounded or can't overlap, so that a hostile text costs linear time. White space takes
-# a following bullet with it.
-_FIRST: Final = r"""
-    (?P<space>(?:\s*\n|\A)[ \t]*[-*•][ \t]+(?=\S)|\s+)
+# Repetitions inside one piece are bounded or can't overlap, so that a hostile text costs linear time. The gap before a
+# piece takes a bullet with it.
+_GAP: Final = r"""
+    (?P<gap>(?:\s*\n|\A)[ \t]*[-*•][ \t]+(?=\S)|\s*)(?:
 """
 _MAIL: Final = r"""
-  | (?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8})
+    (?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}) |
 """
 _REST: Final = r"""
-  | (?P<address>(?:https?|ftp)://[^\s<>"'`]+|www\.[^\s<>"'`]+)
+    (?P<address>(?:https?|ftp)://[^\s<>"'`]+|www\.[^\s<>"'`]+)
   | (?P<path>(?<![\w)\]}])(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w.\-]+){1,40}[/\\]?)
   | (?P<word>[^\W\d]\w*(?:['.]\w+)*(?:\(\)|(?:\+\+|\#)(?!\w))?)
   | (?P<date>\d{4}-\d{2}-\d{2}(?!\w)|\d{1,2}(?P<sign>[./-])\d{1,2}(?P=sign)(?:\d{4}|\d{2})(?!\w))
@@ -43,10 +43,10 @@ _REST: Final = r"""
   | (?P<fence>```[^\n`]*\n(?:[^`]|`(?!``))*(?:```|\Z))
   | (?P<code>`[^`\n]{1,200}`)
   | (?P<operator>==+|!=|<=|>=|->|=>|\*\*|&&|\|\||//|\+\+|--+|::|:=|<<|>>)
-  | (?P<symbol>.)
+  | (?P<symbol>\S))
 """
-_PIECE: Final = re.compile(_FIRST + _REST, re.VERBOSE | re.DOTALL)
-_PIECE_WITH_MAIL: Final = re.compile(_FIRST + _MAIL + _REST, re.VERBOSE | re.DOTALL)
+_PIECE: Final = re.compile(_GAP + _REST, re.VERBOSE | re.DOTALL)
+_PIECE_WITH_MAIL: Final = re.compile(_GAP + _MAIL + _REST, re.VERBOSE | re.DOTALL)
 _KINDS: Final = {
     "path": "identifier", "operator": "symbol", "fence": "code", "mail": "address", "tail": "word",
 }  # fmt: skip
@@ -73,23 +73,32 @@ def pieces(text: str) -> list[Piece]:
     found: list[Piece] = []
     fresh, glued, upcoming = True, False, 0
     for match in (_PIECE_WITH_MAIL if "@" in text else _PIECE).finditer(text):
-        kind, word = match.lastgroup, match.group()
-        if kind == "space":
-            fresh, glued = fresh or word.count("\n") > 1 or not word.isspace(), False
-            continue
-        if word in _HARMLESS and not _means_something(word, found, text[match.end() : match.end() + 1], glued):
+        kind = match.lastgroup or "symbol"
+        gap, word = match.group("gap", kind)
+        if gap:
+            glued = False
+            if gap != " ":
+                fresh = fresh or gap.count("\n") > 1 or not gap.isspace()
+        if (
+            kind == "symbol"
+            and word in _HARMLESS
+            and not _means_something(word, found, text[match.end() : match.end() + 1], glued)
+        ):
             if found:
                 found[-1] = found[-1]._replace(after=found[-1].after + word)
             fresh, glued = fresh or word in _CLAUSE, False
             continue
-        while upcoming < len(ranges) and ranges[upcoming][1] <= match.start():
-            upcoming += 1
-        quoted = upcoming < len(ranges) and ranges[upcoming][0] <= match.start()
+        quoted = False
+        if ranges:
+            start = match.start(kind)
+            while upcoming < len(ranges) and ranges[upcoming][1] <= start:
+                upcoming += 1
+            quoted = upcoming < len(ranges) and ranges[upcoming][0] <= start
         if kind == "word":
             if not (word.isalpha() and (word.islower() or word.istitle())) and _IDENTIFIER.search(word):
                 kind = "identifier"
         else:
-            kind, word = _refine(kind or "symbol", word)
+            kind, word = _refine(kind, word)
         found.append(Piece(kind, word, fresh, quoted, glued))
         fresh, glued = False, True
     return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from stepcache._gate import numerals
 from stepcache._gate.pieces import Piece, pieces
 from stepcache._gate.spelling import known, singular
-from stepcache._gate.tables import Language
+from stepcache._gate.tables import Language, language
 from stepcache._gate.token import Token
 
 __all__ = ["read"]
@@ -24,9 +25,26 @@ _CURRENCIES: Final = {
     "¢": "cent",
 }
 _LETTER_LANGUAGE: Final = re.compile(r"[A-Za-z](?:\+\+|#)")  # C++, c#
+_CALLS: Final = frozenset({"(", "[", "=", "==", "->", "::", ":=", "++", "--", "{"})
+_LONGEST: Final = 48
 _NO: Final = frozenset({"no", "nein", "non"})
 _FORMAL: Final = frozenset({"sie", "ihr", "ihre", "ihnen", "ihren", "ihrem", "ihrer", "ihres"})  # you, with a capital
 _MONEY: Final = frozenset(_CURRENCIES.values())
+
+
+@lru_cache(maxsize=8192)
+def _look_up(text: str, name: str) -> tuple[str, str, str, bool]:
+    """Word in lower case, key, kind ("" for none of its own) and whether its surroundings have to be looked at."""
+    tables = language(name)
+    word = text.lower()
+    key = tables.forms.get(word, word)
+    odd = (
+        word in tables.special
+        or word in _NO
+        or (name == "en" and (word[-1] == "s" or word == "may"))
+        or (name == "de" and (len(word) > 5 or word in _FORMAL))
+    )
+    return word, key, tables.classes.get(key) or tables.classes.get(word) or "", odd
 
 
 def read(cut: list[Piece], tables: Language, casing: str) -> list[Token]:
@@ -49,9 +67,10 @@ class _Reader:
 
     def read(self) -> list[Token]:
         """Every piece, read once."""
-        at = 0
-        while at < len(self.cut):
-            at = self._step(at)
+        at, end = 0, len(self.cut)
+        while at < end:
+            piece = self.cut[at]
+            at = self._word(at) if piece.kind == "word" and not piece.quoted else self._step(at)
         return self.out
 
     def _emit(self, key: str, what: str, piece: Piece, after: str = "") -> None:
@@ -60,8 +79,6 @@ class _Reader:
     def _step(self, at: int) -> int:
         """Read what begins at `at`; return where to go on."""
         piece = self.cut[at]
-        if piece.kind == "word" and not piece.quoted:
-            return self._word(at)
         if piece.kind == "code":
             return self._code(at)
         if piece.kind in {"identifier", "address"}:
@@ -183,33 +200,37 @@ class _Reader:
 
     def _word(self, at: int) -> int:
         piece = self.cut[at]
-        word = piece.text.lower()
-        tables = self.tables
-        if piece.text in numerals.SIGNS:
-            self._emit(numerals.SIGNS[piece.text], "number", piece)
-            return self._unit(at + 1)
-        if self._is_percent(word):
-            self.out[-1] = Token("%", "unit", piece.text, False, False, piece.after)
+        _, text, start, _, _, after = piece
+        if at + 1 < len(self.cut) and self.cut[at + 1].glued and self.cut[at + 1].text in _CALLS:
+            self._emit(text, "identifier", piece)  # f(x), a[0], n=3: a name in code, whose case counts
             return at + 1
-        if word in tables.special or (tables.name == "de" and len(word) > 5):
+        look_up = _look_up if len(text) <= _LONGEST else _look_up.__wrapped__  # only words are remembered, not novels
+        word, key, what, odd = look_up(text, self.tables.name)
+        if odd:
             then = self._special(at, word)
             if then:
                 return then
-        if tables.name == "en":
+            key, what = self._odd(piece, word)
+        elif not what:
+            named = not start and text[0].isupper() and self.casing == "mixed" and self.tables.name != "de"
+            what = "name" if named else "word"
+        self.out.append(Token(key, what, text, start, False, after))
+        return at + 1
+
+    def _odd(self, piece: Piece, word: str) -> tuple[str, str]:
+        """Key and kind of a word whose capital, ending or comma matters."""
+        tables = self.tables
+        if word[-1] == "s" and tables.name == "en":
             word = self._without_possessive(word, piece)
         key = tables.forms.get(word, word)
         if word in _FORMAL and tables.name == "de" and piece.text[0].isupper() and self.casing == "mixed":
             key = word if piece.start else piece.text.capitalize()
         if word in _NO and piece.after[:1] == ",":
             key = word + ","  # "no, prices" answers, "no prices" denies
-        what = tables.classes.get(key) or tables.classes.get(word)
         if key == "may" and tables.name == "en":
-            what = "calendar" if piece.text == "May" and not piece.start else "modality"
-        if what is None:
-            named = not piece.start and self.casing == "mixed" and tables.name != "de" and piece.text[0].isupper()
-            what = "name" if named else "word"
-        self.out.append(Token(key, what, piece.text, piece.start, False, piece.after))
-        return at + 1
+            return key, "calendar" if piece.text == "May" and not piece.start else "modality"
+        named = not piece.start and self.casing == "mixed" and tables.name != "de" and piece.text[0].isupper()
+        return key, tables.classes.get(key) or tables.classes.get(word) or ("name" if named else "word")
 
     def _is_percent(self, word: str) -> bool:
         """Whether this is the second word of "pour cent" or "por ciento", which is no hundred."""
@@ -218,6 +239,14 @@ class _Reader:
     def _special(self, at: int, word: str) -> int:
         """Read a number word, ordinal, unit or the name A; return where to go on, or 0 if it is none of these."""
         piece, tables = self.cut[at], self.tables
+        if word in numerals.SIGNS:
+            self._emit(numerals.SIGNS[word], "number", piece)
+            return self._unit(at + 1)
+        if self._is_percent(word):
+            self.out[-1] = Token("%", "unit", piece.text, False, False, piece.after)
+            return at + 1
+        if word not in tables.special and tables.name != "de":
+            return 0
         found = numerals.spelled(self._run(at), tables)
         if found is not None:
             value, used = found
@@ -249,8 +278,6 @@ class _Reader:
         """cat's and cats' as cat, and the noun after "all" as the one after "every"."""
         if word[-2:] == "'s" and word not in self.tables.phrases:
             return word[:-2]
-        if word[-1] != "s":
-            return word
         general = bool(self.out) and self.out[-1].key == "every" and not self.out[-1].after
         return singular(word) if general or piece.after.startswith("'") else word
 

@@ -124,8 +124,13 @@ def names(pair: Pair) -> Differs | None:
     found = _leftover("name", pair)
     if found is not None or "upper" in (pair.cached.casing, pair.new.casing):
         return found
+    table = capitals()
     for ours, theirs in zip(pair.cached.tokens, pair.new.tokens, strict=False):
-        if ours.key == theirs.key in capitals() and not (ours.start or theirs.start or _cased(ours) == _cased(theirs)):
+        if (
+            ours.key in table
+            and ours.key == theirs.key
+            and not (ours.start or theirs.start or _cased(ours) == _cased(theirs))
+        ):
             return _differs("name", (ours,), (theirs,))
     return None
 
@@ -218,6 +223,8 @@ def words(pair: Pair) -> Differs | None:
 
 def order(pair: Pair) -> Differs | None:
     """All shared words in the same order: Rome to Bonn is not Bonn to Rome, 3 red 4 blue not 4 red 3 blue."""
+    if pair.cached.keys == pair.new.keys:
+        return None
     lone_cached, lone_new = Counter(t.key for t in pair.only_cached), Counter(t.key for t in pair.only_new)
     ours = [token for token in pair.cached.tokens if not lone_cached[token.key]]
     theirs = [token for token in pair.new.tokens if not lone_new[token.key]]

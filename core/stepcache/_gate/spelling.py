@@ -29,6 +29,7 @@ _IRREGULAR: Final = {
 }  # fmt: skip
 
 
+_LONGEST: Final = 32  # letters; what is longer is no word
 _SHORT: Final = frozenset(
     [
         "a",
@@ -88,8 +89,7 @@ _SHORT: Final = frozenset(
 
 
 @lru_cache(maxsize=8192)
-def stems(word: str) -> frozenset[str]:
-    """What the word may be an inflection of, itself among them."""
+def _stems(word: str) -> frozenset[str]:
     found = {word}
     if word in _IRREGULAR:
         found.add(_IRREGULAR[word])
@@ -109,7 +109,11 @@ def _function_words() -> frozenset[str]:
     return tables.common | tables.verbs | frozenset(tables.classes) | frozenset(tables.forms) | tables.number_starts
 
 
-@lru_cache(maxsize=8192)
+def stems(word: str) -> frozenset[str]:
+    """What the word may be an inflection of, itself among them."""
+    return _stems(word) if len(word) <= _LONGEST else frozenset((word,))
+
+
 def known(word: str) -> bool:
     """Whether the word, or what it is an inflection of, is an English word.
 

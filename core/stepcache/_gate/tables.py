@@ -177,7 +177,11 @@ def language(name: str) -> Language:
     classes |= dict.fromkeys(units.values(), "unit")
     forms = dict(_pairs(parts["forms"]))
     # Loan words (kilo, mail) stand in the English dictionary; they speak for no language.
-    vocabulary = frozenset(_words(parts["verbs"] + parts["question"] + parts["negation"])) if name == "en" else _vocabulary(parts, classes) - known_words()
+    vocabulary = (
+        frozenset(_words(parts["verbs"] + parts["question"] + parts["negation"]))
+        if name == "en"
+        else _vocabulary(parts, classes) - known_words()
+    )
     numbers = {word: int(value) for value, word in (line.split() for line in parts["numbers"])}
     starts = frozenset(numbers) | frozenset(word for line in parts["scales"] for word in line.split()[1:])
     ordinals = {word: int(value) for value, *words in (line.split() for line in parts["ordinals"]) for word in words}
@@ -208,6 +212,7 @@ def language(name: str) -> Language:
         | frozenset(ordinals)
         | halves
         | frozenset(units)
+        | frozenset("½⅓⅔¼¾⅕⅛")
         | frozenset(("a", "an") if name == "en" else ()),
         requests=_runs(parts.get("requests", []), forms),
         heads=_heads(parts.get("heads", []), parts.get("definite heads", []), forms),
