@@ -30,7 +30,9 @@ def test_the_final_value_is_the_last_one_assigned(reply, value):
     assert final_value(reply, "x") == value
 
 
-@pytest.mark.parametrize("reply", ["", "2x = 10", "3 + x = 5", "x = 13 - 3", "5x = 3", "y = 5", "x is a number", "x = 1/0"])
+@pytest.mark.parametrize(
+    "reply", ["", "2x = 10", "3 + x = 5", "x = 13 - 3", "5x = 3", "y = 5", "x is a number", "x = 1/0"]
+)
 def test_what_assigns_no_value_has_no_final_value(reply):
     assert final_value(reply, "x") is None
 
@@ -45,7 +47,7 @@ def test_any_text_can_be_judged(text):
 
 def test_json_is_found_in_a_fence_and_in_prose():
     assert json_object('Here it is:\n```json\n{"a": 1}\n```') == {"a": 1}
-    assert json_object("{not json} {\"a\": 2} tail") == {"a": 2}
+    assert json_object('{not json} {"a": 2} tail') == {"a": 2}
     assert json_object("[1, 2]") is None
 
 

@@ -21,12 +21,13 @@ def good_model(prompt: str) -> str:
         letter, right = equation[1], int(equation[2])
         return f"1. Subtract 3 from both sides: 2{letter} = {right - 3}\n2. Divide by 2: {letter} = {(right - 3) // 2}"
     if "JSON" in prompt:
-        return json.dumps(BRUNO if "Bruno" in prompt else _asked_for(prompt))
+        return json.dumps(_asked_for(prompt))
     return "1. Open the settings.\n2. Choose security.\n3. Follow the instructions.\n4. Save."
 
 
 def _asked_for(prompt: str) -> dict[str, object]:
-    return {key: value for key, value in ANNA.items() if re.search(rf"\b{key}\b", prompt.partition(" for this ")[0])}
+    person = BRUNO if "Bruno" in prompt else ANNA
+    return {key: value for key, value in person.items() if re.search(rf"\b{key}\b", prompt.partition(" for this ")[0])}
 
 
 def run_demo(server: ScriptedServer, folder) -> tuple[int, dict]:
