@@ -39,7 +39,8 @@ class StepCacheChatModel(BaseChatModel):
     `cache` takes a folder, ":memory:" or a `StepCache`. Every way of calling works as on the wrapped model (invoke,
     stream, batch, tools, structured output, agents), and every reply tells in `response_metadata["stepcache"]` how
     it came about. Any call takes `stepcache=CacheControl(...)`. `trace_calls` shows the real model calls as child
-    runs in traces. Attributes of the wrapped model can be read through this one.
+    runs in traces (not those of streams, whose run LangChain doesn't hand over). Attributes of the wrapped model can
+    be read through this one.
 
     Raises `ConfigurationError` for a model or cache that can't be used.
     """
