@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from stepcache._breaker import Breaker
 from stepcache.errors import ConfigurationError, StoreError
 
-__all__ = ["Chroma", "client_for_folder", "client_for_url", "parse_url"]
+__all__ = ["Chroma", "client_for_folder", "client_for_url", "import_chromadb", "parse_url"]
 
 _Answer = TypeVar("_Answer")
 _PAGE = 1000
@@ -26,7 +26,8 @@ _GET_AT_ONCE = 500
 _BROKEN_CONNECTION = frozenset({"ConnectError", "ReadError", "WriteError", "RemoteProtocolError", "CloseError"})
 
 
-def _chromadb() -> Any:
+def import_chromadb() -> Any:
+    """Chroma, which takes about a second to import; `StoreError` where it can't be."""
     try:
         import chromadb
     except ImportError as missing:
@@ -38,7 +39,7 @@ def _chromadb() -> Any:
 
 def client_for_folder(path: str, generation: int = 0) -> Any:
     """A Chroma client on a folder. Chroma keeps one system per path text; `generation` gives a fork its own."""
-    chromadb = _chromadb()
+    chromadb = import_chromadb()
     return chromadb.PersistentClient(
         os.path.join(path, *["."] * generation), settings=chromadb.Settings(anonymized_telemetry=False))
 
@@ -60,7 +61,7 @@ def parse_url(url: str) -> tuple[str, int, bool]:
 
 def client_for_url(url: str, headers: Mapping[str, str] | None, timeout: float) -> Any:
     """A Chroma client of a server."""
-    chromadb = _chromadb()
+    chromadb = import_chromadb()
     host, port, tls = parse_url(url)
     socket.create_connection((host, port), timeout=1.0).close()  # Chroma itself would wait for minutes
     client = chromadb.HttpClient(

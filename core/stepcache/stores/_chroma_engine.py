@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from stepcache._breaker import Breaker
@@ -22,6 +22,7 @@ from stepcache.stores._nearby import EXACT_UP_TO, Group, Nearby
 from stepcache.stores._records import Shelf, block_record, pack, record_id, unpack
 from stepcache.stores._rooms import Room, Rooms
 from stepcache.stores._site import Role, Site
+from stepcache.stores._tables import Tables
 from stepcache.stores._tier import Tier
 from stepcache.stores._vectors import Vectors, unit
 from stepcache.stores._write_behind import Change, WriteBehind
@@ -36,6 +37,8 @@ _WIDENED = 1000
 _SCANNED_AT_ONCE = 200
 _STALE_SECONDS = 5.0  # how long a copy in memory is trusted where others may change the original
 
+_never_freed: list[Chroma] = []
+
 Id = tuple[str, str]
 Found = tuple[Entry, Sequence[float] | None]
 
@@ -43,11 +46,19 @@ Found = tuple[Entry, Sequence[float] | None]
 class Engine:
     """See the module. Every method may raise `StoreError`."""
 
-    def __init__(self, site: Site, limits: Limits, signing_key: bytes | None, failures: int = 2) -> None:
+    def __init__(
+        self,
+        site: Site,
+        limits: Limits,
+        signing_key: bytes | None,
+        failures: int = 2,
+        on_open: Callable[[], None] = lambda: None,
+    ) -> None:
         self.site = site
         self.limits = limits
         self.signing_key = signing_key
         self._failures = failures
+        self._on_open = on_open
         self._begin()
 
     def _begin(self) -> None:
@@ -92,7 +103,9 @@ class Engine:
             raise StoreError("the store could not be opened; it will be tried again shortly")
         try:
             retries = 2 if self.site.role is Role.SHARED else 0
-            made = Chroma(self.site.connect(), self.breaker, self.queue.in_thread, retries)
+            client = self.site.connect()
+            made = client if isinstance(client, Tables) else Chroma(
+                client, self.breaker, self.queue.in_thread, retries)
             self.rooms.vectors_readable = self.site.role is not Role.GUEST
             self.rooms.take_stock(made)
         except Exception as problem:  # Chroma, SQLite, the network and the disk all have their own
@@ -104,12 +117,14 @@ class Engine:
             raise StoreError(f"cannot open the store: {problem}") from problem
         self.breaker.success()
         self._chroma = made
+        self._on_open()
         self.writing.opened()
         self.queue.start()
 
     def let_go(self) -> None:
         """Close Chroma and forget what memory knew of it; what is queued stays queued."""
-        with self._opening:
+        held = self._opening.acquire(timeout=10)  # a call that hangs for ever must not hold up an exit
+        try:
             chroma, self._chroma = self._chroma, None
             if chroma is not None:
                 chroma.close()
@@ -119,6 +134,9 @@ class Engine:
                 self.tier = Tier()
                 self.nearby = Nearby()
                 self.gone = set()
+        finally:
+            if held:
+                self._opening.release()
 
     def room(self, namespace: str) -> Room | None:
         """The namespace's room with its index read."""
@@ -135,6 +153,8 @@ class Engine:
     def after_fork(self) -> None:
         """In a child: nothing of the parent's may be touched; its queue is the parent's to write."""
         self.site.after_fork()
+        if self._chroma is not None:
+            _never_freed.append(self._chroma)  # even closing it would wait for threads that are not here
         if not self.closed:
             self._begin()
 
@@ -166,7 +186,9 @@ class Engine:
 
     def _fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Entry]:
         """Entries by id, from wherever they are; what has gone or is damaged is not among them."""
-        room = self.room(namespace)
+        chroma = self.chroma()
+        # Only the owner needs the index for this, and a guest should not read all of it for one exact hit.
+        room = self.rooms.loaded(namespace, chroma) if self.alone else self.rooms.get(namespace)
         if room is None:
             return {}
         found: dict[str, Entry] = {}

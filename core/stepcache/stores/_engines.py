@@ -31,11 +31,10 @@ def share(site: Site, limits: Limits, signing_key: bytes | None, failures: int) 
         key = (str(site.folder.path), signing_key) if isinstance(site, FolderSite) else None
         engine = None if key is None else _by_folder.get(key)
         if engine is None:
-            engine = Engine(site, limits, signing_key, failures)
+            engine = Engine(site, limits, signing_key, failures, _at_exit)
             _open.add(engine)
             if key is not None:
                 _by_folder[key] = engine
-            _at_exit()
         else:
             engine.limits = engine.limits.and_also(limits)
             known = engine.site

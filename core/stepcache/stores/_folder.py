@@ -96,7 +96,7 @@ class Folder:
 
     @contextlib.contextmanager
     def opening(self, timeout: float = 20.0) -> Iterator[None]:
-        """One process at a time sets Chroma up here: its migrations fail when two run at once."""
+        """Chroma's set-up of a new folder fails when two do it at once: whoever finds none has the folder alone."""
         if fcntl is None:
             yield
             return
@@ -104,8 +104,9 @@ class Folder:
         try:
             deadline = time.monotonic() + timeout
             while True:
+                ready = self.database.exists() and self.database.stat().st_size > 0
                 try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    fcntl.flock(handle, (fcntl.LOCK_SH if ready else fcntl.LOCK_EX) | fcntl.LOCK_NB)
                     break
                 except OSError:
                     if time.monotonic() > deadline:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stepcache.errors import StoreError
-from stepcache.stores._chroma_client import client_for_folder, client_for_url
+from stepcache.stores._chroma_client import client_for_folder, client_for_url, import_chromadb
 from stepcache.stores._folder import Folder
+from stepcache.stores._tables import Tables
 
 __all__ = ["ClientSite", "FolderSite", "Role", "ServerSite", "Site"]
 
@@ -94,9 +95,16 @@ class ClientSite(ServerSite):
     def __init__(self, client: Any) -> None:
         super().__init__("", None, 0)
         self._client = client
+        self._forked = False
 
     def connect(self) -> Any:
+        if self._forked and type(getattr(self._client, "_server", None)).__name__ == "RustBindingsAPI":
+            raise StoreError("a Chroma client that was opened before a fork can't be used in the child; "
+                             "give ChromaStore a path or a url")
         return _Borrowed(self._client)
+
+    def after_fork(self) -> None:
+        self._forked = True
 
 
 class _Borrowed:
@@ -123,9 +131,12 @@ class FolderSite:
         self._identity: tuple[int, int] | None = None
         self._snapshot: str | None = None
         self._said: set[str] = set()
+        self._forked = False
 
     def connect(self) -> Any:
         folder = self.folder
+        if self._forked:
+            return self._connect_as_guest()
         if self.read_only and not folder.path.is_dir():
             raise StoreError(f"there is no cache in {folder.path} to read")
         if not self.read_only:
@@ -139,10 +150,9 @@ class FolderSite:
             self.role = Role.READER if folder.acquire(shared=True) else Role.GUEST
         else:
             self.role = Role.OWNER if folder.acquire() else Role.GUEST
-            if self.role is Role.GUEST:
-                self._say("guest", "Another process is the writer of %s: here only exact repetitions are served, and "
-                          "what is recorded is handed over to it. To share a cache fully, run `chroma run --path %s` "
-                          "and use ChromaStore(url=...)", folder.path, folder.path)
+        if self.role is Role.GUEST:
+            return self._connect_as_guest()
+        import_chromadb()  # takes a second: before others are kept waiting
         with folder.opening():
             if self.role is Role.OWNER:
                 self._set_aside_if(folder.damage())
@@ -159,9 +169,20 @@ class FolderSite:
         folder.secure()
         return client
 
+    def _connect_as_guest(self) -> Any:
+        """Read Chroma's tables without Chroma: a second opener might write, and in a forked child would hang."""
+        folder = self.folder
+        self.role = Role.GUEST
+        self._say("guest", "Another process is the writer of %s: here only exact repetitions are served, and what is "
+                  "recorded is handed over to it. To share a cache fully, run `chroma run --path %s` and use "
+                  "ChromaStore(url=...)", folder.path, folder.path)
+        self._identity = folder.identity()
+        return Tables(folder.database)
+
     def _connect_to_snapshot(self) -> Any:
         """A folder nobody can write in can't be opened by Chroma at all; a private copy of it can."""
         folder = self.folder
+        import_chromadb()
         if not folder.database.is_file():
             raise StoreError(f"the folder {folder.path} is read-only and holds no cache")
         if folder.size() > _SNAPSHOT_LIMIT:
@@ -193,10 +214,13 @@ class FolderSite:
             logger.warning(text, *values)
 
     def lost(self) -> bool:
-        return self._identity is not None and self.folder.identity() != self._identity
+        now = self.folder.identity()
+        if self.role is Role.GUEST:  # the owner may make the database after we have opened
+            return now is None and self._identity is not None
+        return self._identity is not None and now != self._identity
 
     def promoted(self) -> bool:
-        if self.role is not Role.GUEST or self.read_only:
+        if self.role is not Role.GUEST or self.read_only or self._forked:
             return False
         with contextlib.suppress(OSError):
             return self.folder.acquire()
@@ -217,6 +241,8 @@ class FolderSite:
             shutil.rmtree(snapshot, ignore_errors=True)
 
     def after_fork(self) -> None:
+        """A child of a process that had the folder open stays a guest: SQLite's state came along half-way."""
+        self._forked = self._forked or self._identity is not None
         self._identity = None
         self._snapshot = None  # the parent's
         self.folder.after_fork()

@@ -93,6 +93,10 @@ class ChromaStore:
                 self._leave.atexit = False
             return self._engine
 
+    def load(self) -> None:
+        """Open the folder or server now; slow once (imports, migrations), so whoever bounds calls in time does it first."""
+        self._open()
+
     def _site(self) -> Site:
         if self._path is not None:
             return FolderSite(self._path, self._read_only)
