@@ -166,6 +166,9 @@ def test_a_final_line_after_an_empty_line_is_its_own_step():
     ("1. a\n2. b\n\n- note\n- note", ["1. a\n", "2. b\n\n", "- note\n", "- note"]),
     ("First way:\n1. a\n2. b\n\nSecond way:\n\n1. c\n2. d",
      ["First way:\n", "1. a\n", "2. b\n\n", "Second way:\n\n", "1. c\n", "2. d"]),
+    ("1. **Do**:\n   \\[ a \\]\n   b\n\nEnd", ["1. **Do**:\n   \\[ a \\]\n   b\n\n", "End"]),
+    ("**Step 2: Do**\n\n$$a$$\n\nEnd", ["**Step 2: Do**\n\n$$a$$\n\n", "End"]),
+    ("## T\nBody.\n\nMore.", ["## T\nBody.\n\n", "More."]),
     ("1. Do:\n   - x\n\nEnd", ["1. Do:\n   - x\n\n", "End"]),
     ("Run:\n\n    pip install a\n\n    b\n\nDone", ["Run:\n\n    pip install a\n\n    b\n\n", "Done"]),
     ("Run:\n\n```\na\n\n1. b\n```\n\nDone", ["Run:\n\n```\na\n\n1. b\n```\n\n", "Done"]),
@@ -240,9 +243,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_million_characters_are_cut_at_once(name):
-    start = time.perf_counter()
+    start = time.thread_time()
     steps = segment(HOSTILE[name])
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
     assert stitch(steps) == HOSTILE[name]
 
 
@@ -257,6 +260,6 @@ def test_twice_the_text_takes_about_twice_the_time(unit):
 
 
 def _timed(text: str) -> float:
-    start = time.perf_counter()
+    start = time.thread_time()
     segment(text)
-    return time.perf_counter() - start
+    return time.thread_time() - start

@@ -201,7 +201,7 @@ class _Scan:
         if self.cut or not self.found:
             self._open(_Unit(at))
         elif not self.blank or self._deeper(indent):
-            return
+            self.awaits = False
         elif self.awaits:
             self.titled = self.awaits = False
         else:
@@ -212,6 +212,7 @@ class _Scan:
         belongs = not self.blank or self.item or self.colon or self.titled or self._deeper(first - at)
         if self.cut or not self.found or not belongs:
             self._open(_Unit(at))
+        self.awaits = False
 
     def _deeper(self, indent: int) -> bool:
         """Whether a line this far to the right is the inside of what is open (for a paragraph, indented code)."""
