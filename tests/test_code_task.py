@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import sys
+import warnings
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -300,6 +304,16 @@ def test_checks_that_hold_a_state_are_never_taken_for_each_other() -> None:
     assert one is not None
     assert two is not None
     assert one.identity == two.identity
+
+
+def test_odd_escapes_are_no_fault_even_where_warnings_are_errors() -> None:
+    body = "    import re\n    return re.findall('\\d+', str(values))\n"
+    with pytest.warns(DeprecationWarning if sys.version_info < (3, 12) else SyntaxWarning):
+        ast.parse("'\\d'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert spec_of(STUB).check(body).ok
+        assert not spec_of(STUB).check(body + "    return '\\d\n").ok
 
 
 def test_code_is_one_step_and_never_patched() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
+from threading import Lock
 
 __all__ = [
     "MAX_CHARS",
@@ -78,8 +80,23 @@ def parse(source: str) -> ast.Module | None:
         return None
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except SyntaxError as error:
+        # A warning that the app has turned into an error: the source is odd ("\\d" in a plain string), not wrong.
+        return _parse_unwarned(source) if "escape sequence" in str(error.msg) else None
+    except (ValueError, RecursionError, MemoryError):
         return None
+
+
+_quiet = Lock()  # the filters of warnings are the whole process's
+
+
+def _parse_unwarned(source: str) -> ast.Module | None:
+    with _quiet, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
 
 def _too_deep(source: str) -> bool:
