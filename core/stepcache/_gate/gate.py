@@ -17,7 +17,7 @@ from stepcache._gate.verdict import Differs, Same, excerpt
 
 __all__ = ["MAX_CHARS", "canonical", "gate"]
 
-MAX_CHARS: Final = 32_768  # longer texts are the same only if they are equal but for white space and end punctuation
+MAX_CHARS: Final = 16_384  # longer texts are the same only if they are equal but for white space and end punctuation
 _REMEMBERED: Final = 2_048  # texts up to this many characters are remembered in their parsed form
 _SAME: Final = Same()
 

@@ -24,8 +24,8 @@ def rewrite(tokens: list[Token], tables: Language) -> list[Token]:
 
 
 def settle(tokens: list[Token], tables: Language) -> list[Token]:
-    """The tokens with phrases in one form and silent words dropped; the order and the frames stay."""
-    return _audible(_settle(tokens, tables), tables)
+    """The tokens without the silent words, otherwise as they stand."""
+    return _audible(tokens, tables)
 
 
 def _settle(tokens: list[Token], tables: Language) -> list[Token]:
@@ -206,13 +206,16 @@ def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:
 def _instead(phrase: Phrase, run: list[Token], start: bool, tables: Language) -> list[Token]:
     """The tokens of a phrase's canonical form; its number is that of the run."""
     out = []
+    spoken = " ".join(token.text for token in run if token.what != "number")
+    alone = sum(word != "#" for word in phrase.instead) == 1
     for index, word in enumerate(phrase.instead):
         after = run[-1].after if index == len(phrase.instead) - 1 else ""
+        begins = start and index == 0
         if word == "#":
             number = next(token for token in run if token.what == "number")
-            out.append(number._replace(after=after, start=start and index == 0))
+            out.append(number._replace(after=after, start=begins))
         else:
-            out.append(Token(word, tables.classes.get(word, "word"), run[0].text, start and index == 0, False, after))
+            out.append(Token(word, tables.classes.get(word, "word"), spoken if alone else word, begins, False, after))
     return out
 
 
