@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -139,6 +140,40 @@ class Folder:
         for found in self.chromas():
             found.rename(place / found.name)
         return place
+
+    def drop_set_aside(self) -> None:
+        """Remove what was set aside."""
+        for found in self.path.glob(f"{SET_ASIDE}-*"):
+            shutil.rmtree(found, ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove the folders of indexes that no longer exist, which Chroma leaves behind. Chroma is not open."""
+        if not self.database.exists():
+            return
+        try:
+            with contextlib.closing(sqlite3.connect(f"{self.database.as_uri()}?mode=ro", uri=True, timeout=5)) as read:
+                known = {row[0] for row in read.execute("SELECT id FROM segments")}
+        except sqlite3.Error:
+            return
+        for found in self.chromas():
+            if found.is_dir() and found.name not in known:
+                shutil.rmtree(found, ignore_errors=True)
+
+    def findings(self) -> list[str]:
+        """What is wrong or worth knowing about the files."""
+        found = []
+        if (aside := sorted(place.name for place in self.path.glob(f"{SET_ASIDE}-*"))):
+            found.append(f"an unreadable cache was set aside in {', '.join(aside)}; purge removes it")
+        try:
+            with contextlib.closing(sqlite3.connect(f"{self.database.as_uri()}?mode=ro", uri=True, timeout=5)) as read:
+                said = read.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if said != "ok":
+                found.append(f"the database is damaged: {said}")
+        except sqlite3.Error as problem:
+            found.append(f"the database can't be read: {problem}")
+        if any(place.stat().st_mode & 0o077 for place in self.chromas()):
+            found.append("other users may read the files of this cache")
+        return found
 
     def chromas(self) -> list[Path]:
         """What Chroma made here: its database files and a folder per index. Nothing else is ours to touch."""

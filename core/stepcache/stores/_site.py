@@ -156,6 +156,7 @@ class FolderSite:
         with folder.opening():
             if self.role is Role.OWNER:
                 self._set_aside_if(folder.damage())
+                folder.sweep()
             try:
                 client = client_for_folder(str(folder.path), next(_openings))
             except StoreError:

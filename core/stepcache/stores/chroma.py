@@ -16,6 +16,7 @@ from stepcache.stores._engines import leave, leave_soon, share
 from stepcache.stores._folder import Folder
 from stepcache.stores._limits import Limits, with_default_ttl
 from stepcache.stores._site import ClientSite, FolderSite, Role, ServerSite, Site
+from stepcache.stores._upkeep import check, compact, purge, repair
 
 __all__ = ["ChromaStore"]
 
@@ -161,18 +162,24 @@ class ChromaStore:
         return 0 if self._read_only else self._open().clear(namespace)
 
     def compact(self) -> None:
-        self.flush()
+        """Give back disk space; takes a moment and holds up writing meanwhile."""
+        compact(self._open())
 
     def purge(self) -> None:
-        self.flush()
+        """Leave no byte of removed text or vectors in the folder; rewrites everything that is kept."""
+        purge(self._open())
 
     def size(self) -> int:
         """Bytes on disk; 0 for a server, which does not tell."""
         return 0 if self._path is None else Folder(self._path).size()
 
     def check(self) -> tuple[str, ...]:
-        """Findings of a self-examination, in words."""
-        return ()
+        """What is wrong or worth knowing, in words; empty when all is well. Reads everything there is."""
+        return check(self._open())
+
+    def repair(self) -> tuple[str, ...]:
+        """Mend what `check` finds; returns what was done."""
+        return repair(self._open())
 
     def close(self) -> None:
         with self._lock:
