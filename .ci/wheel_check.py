@@ -64,7 +64,7 @@ def main() -> None:
         if missing:
             raise SystemExit(f"not in the wheel: {missing}")
         python = fresh_environment(folder / "venv")
-        install = (python, "-m", "pip", "--disable-pip-version-check", "-q", "install")
+        install = (python, "-m", "pip", "--disable-pip-version-check", "-qq", "install")
         run(*install, wheel)
         run(python, "-c", BARE)
         run(*install, f"{wheel}[langchain]")
