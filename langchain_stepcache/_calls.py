@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,9 +76,10 @@ class ModelCall:
         self._wait()
         chunks: list[ChatGenerationChunk] = []
         with self._run(effect, messages) as told:
-            for chunk in self.model._stream(messages, stop=self.stop, **options):
-                chunks.append(kept(chunk))
-                yield chunk
+            with closing(self.model._stream(messages, stop=self.stop, **options)) as made:  # type: ignore[type-var]
+                for chunk in made:
+                    chunks.append(kept(chunk))
+                    yield chunk
             told.append(joined(chunks))
         yield self._heard(effect, told[0])
 
@@ -91,9 +92,10 @@ class ModelCall:
         await self._await()
         chunks: list[ChatGenerationChunk] = []
         with self._run(effect, messages) as told:
-            async for chunk in self.model._astream(messages, stop=self.stop, **options):
-                chunks.append(kept(chunk))
-                yield chunk
+            async with aclosing(self.model._astream(messages, stop=self.stop, **options)) as made:  # type: ignore[type-var]
+                async for chunk in made:
+                    chunks.append(kept(chunk))
+                    yield chunk
             told.append(joined(chunks))
         yield self._heard(effect, told[0])
 
@@ -109,7 +111,9 @@ class ModelCall:
         options = dict(self.plain)
         schema = None if effect.plan is None else effect.plan.schema
         given = self.options.get("response_format")
-        if schema is not None and (given is not None or (self.demand.form == "forced" and takes_formats(self.model))):
+        if schema is not None and self.demand.way == "format":
+            options["format"] = dict(schema)
+        elif schema is not None and (given is not None or (self.demand.form == "forced" and takes_formats(self.model))):
             if isinstance(given, Mapping) and given.get("type") == "json_object":
                 options["response_format"] = dict(given)
             else:

@@ -55,7 +55,7 @@ def demand_of(options: Mapping[str, Any]) -> tuple[Demand, dict[str, Any]]:
         response_format = options.get("response_format")
         if response_format is not None:
             rest["response_format"] = response_format
-        return Demand(form="tools", tools=tools, choice=choice, way="tools"), rest
+        return Demand(form="tools", tools=tools, choice=choice, way="tools", typed=_is_model(response_format)), rest
     if "functions" in options:
         rest |= {key: options[key] for key in ("functions", "function_call") if key in options}
         return Demand(form="tools", way="functions"), rest
@@ -64,10 +64,12 @@ def demand_of(options: Mapping[str, Any]) -> tuple[Demand, dict[str, Any]]:
 
 def _by_format(response_format: Any, structured: Any, rest: dict[str, Any]) -> tuple[Demand, dict[str, Any]]:
     if response_format is None:
+        if isinstance(rest.get("format"), Mapping):  # as Ollama is told of a schema
+            return Demand(form="json", schema=rest.pop("format"), way="format"), rest
         if structured is None:
             return Demand(), rest
         return Demand(form="json", schema=structured, way="structured"), rest
-    if isinstance(response_format, type) and issubclass(response_format, BaseModel):
+    if _is_model(response_format):
         return Demand(form="json", schema=response_format, typed=True, way="json_schema class"), rest
     if isinstance(response_format, Mapping):
         kind = response_format.get("type")
@@ -81,6 +83,10 @@ def _by_format(response_format: Any, structured: Any, rest: dict[str, Any]) -> t
             return Demand(form="json", schema=inner["schema"], way="json_schema"), rest
     rest["response_format"] = response_format
     return Demand(way="response_format"), rest
+
+
+def _is_model(response_format: Any) -> bool:
+    return isinstance(response_format, type) and issubclass(response_format, BaseModel)
 
 
 def _tool(tool: Any) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -77,21 +77,23 @@ class StepCacheTextLLM(BaseLLM):
         self, prompts: list[str], stop: list[str] | None = None,
         run_manager: CallbackManagerForLLMRun | None = None, **kwargs: Any,
     ) -> LLMResult:
-        candidates = []
+        candidates, told = [], []
         for prompt in prompts:
             asked, call = self._call(prompt, stop, kwargs)
             candidates.append(_candidates(self._open.run(asked.request, call.generate), call))
-        return LLMResult(generations=candidates)
+            told.append(call.told)
+        return LLMResult(generations=candidates, llm_output=_combined(told))
 
     async def _agenerate(
         self, prompts: list[str], stop: list[str] | None = None,
         run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any,
     ) -> LLMResult:
-        async def answered(prompt: str) -> list[Generation]:
+        async def answered(prompt: str) -> tuple[list[Generation], Mapping[str, Any]]:
             asked, call = self._call(prompt, stop, kwargs)
-            return _candidates(await self._open.arun(asked.request, call.agenerate), call)
+            return _candidates(await self._open.arun(asked.request, call.agenerate), call), call.told
 
-        return LLMResult(generations=list(await asyncio.gather(*map(answered, prompts))))
+        made = await asyncio.gather(*map(answered, prompts))
+        return LLMResult(generations=[one for one, _ in made], llm_output=_combined([told for _, told in made]))
 
     def _stream(
         self, prompt: str, stop: list[str] | None = None,
@@ -177,6 +179,7 @@ class _TextCall:
     options: Mapping[str, Any]
     spoken: list[Generation] = field(default_factory=list)
     payload: Any = None
+    told: Mapping[str, Any] = field(default_factory=dict)
 
     def generate(self, effect: Generate) -> Completion:
         return self._heard(effect, self.model._generate([self._asked(effect)], stop=self.stop, **self.options))
@@ -218,6 +221,7 @@ class _TextCall:
         candidates = [Generation(text=each.text, generation_info=each.generation_info)
                       for each in result.generations[0]]
         info = candidates[0].generation_info or {}
+        self.told = _combined([self.told, result.llm_output or {}]) or {}
         told = (result.llm_output or {}).get("token_usage")
         payload = None
         if effect.purpose != "patch":
@@ -229,6 +233,18 @@ class _TextCall:
             finish_reason=next((info[key] for key in _FINISH if isinstance(info.get(key), str)), None),
             payload=payload,
         )
+
+
+def _combined(told: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What real calls told beside their candidates: token counts added up, of the rest the last word."""
+    combined: dict[str, Any] = {}
+    tokens: dict[str, Any] = {}
+    for one in told:
+        combined |= one
+        usage = one.get("token_usage")
+        for name, count in (usage.items() if isinstance(usage, Mapping) else ()):
+            tokens[name] = tokens.get(name, 0) + count if isinstance(count, int) else count
+    return {**combined, **({"token_usage": tokens} if tokens else {})} or None
 
 
 def _candidates(result: Result, call: _TextCall) -> list[Generation]:

@@ -23,7 +23,7 @@ from openai_stub import Server
 from pydantic import BaseModel
 from test_langchain_structured import ASKED, Person, Reachable, knowing
 
-from langchain_stepcache import LangChainStepCache
+from langchain_stepcache import LangChainStepCache, StepCacheChatModel
 from langchain_stepcache._llm_string import options_of
 from stepcache import Policy, StepCache, control
 from stepcache.errors import ConfigurationError, StoreError
@@ -306,6 +306,15 @@ def test_clear_takes_all_or_a_part(hook: LangChainStepCache) -> None:
     assert hook.step_cache.store.namespaces() == ("n2",)
     asyncio.run(hook.aclear())
     assert hook.step_cache.store.count() == 0
+
+
+def test_clear_takes_a_model_by_its_name() -> None:
+    cache = memory()
+    inner = Chat(script=["a", "b"])
+    for name in ("model-a", "model-b", "model-a2"):
+        StepCacheChatModel(model=inner, cache=cache).invoke("hi", model=name)
+    assert cache.clear(model="model-a") == 1
+    assert {entry.request.model.split("#")[0] for entry, _ in cache.store.scan()} == {"model-b", "model-a2"}
 
 
 def test_what_can_not_work_is_said_at_once() -> None:

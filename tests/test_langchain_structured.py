@@ -212,6 +212,6 @@ def test_a_fresh_process_gives_the_same_typed_object(tmp_path: Path) -> None:
     root = Path(__file__).parents[1]
     told = [subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "cache")], capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": ":".join(str(root / part) for part in ("core", ".", "tests"))}, timeout=120).stdout
+        env={"PYTHONPATH": ":".join(str(root / part) for part in ("core", ".", "tests"))}, timeout=300).stdout
         for _ in range(2)]
     assert told == ["Ann 30 1", "Ann 30 0"]
