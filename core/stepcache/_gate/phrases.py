@@ -164,7 +164,7 @@ def _drop_relative(clause: list[Token], tables: Language) -> list[Token]:
         token, before = out[index], out[index - 1]
         if token.key not in _RELATIVES or token.quoted or before.what != "word" or not before.key.endswith("s"):
             continue
-        if counting and not any(item.after for item in out[:index]):
+        if counting and all(item.what in {"word", "name"} and not item.after for item in out[1:index]):
             del out[index]
             return out
         out[index] = token._replace(key="that", what="relation")
