@@ -200,8 +200,8 @@ class _Scanner:
         while (token := self._peek()) is not None:
             if token.kind == "word" and token.text != self.variable:
                 break
-            if token.kind == "command" and token.text.rstrip("*") in {"\\begin", "\\end", *_TEXT_COMMANDS}:
-                break
+            if taken and token.kind == "command" and token.text.rstrip("*") in {"\\begin", "\\end", *_TEXT_COMMANDS}:
+                break  # as the first token it is one that could not be read; it must not stop the walk
             if token.kind == "newline" and self.display:
                 self.at += 1
                 continue
