@@ -130,7 +130,9 @@ def derive(given: Problem, style: str) -> str:
         return f"\\( {shown} \\)" if style == "latex" else shown
 
     def say(words: str) -> None:
-        lines.append(f"{words}, which gives {state()}." if style == "prose" else f"{len(lines) + 1}. {words}: {state()}")
+        lines.append(
+            f"{words}, which gives {state()}." if style == "prose" else f"{len(lines) + 1}. {words}: {state()}"
+        )
 
     say("Simplify both sides")
     if a == 0:
@@ -181,7 +183,9 @@ def _side(coefficient: Fraction, constant: Fraction, variable: str, style: str) 
 
 # The independent checker: regular expressions and Python's own arithmetic, on texts of the styles above and their like.
 
-_OPERATION = re.compile(r"(Subtract|Add|Divide|Multiply)\w*\D*?(-?\d*(?:/\d+)?[a-z]?(?= (?:from|to) )|(?<=by )-?\d+(?:/\d+)?)")
+_OPERATION = re.compile(
+    r"(Subtract|Add|Divide|Multiply)\w*\D*?(-?\d*(?:/\d+)?[a-z]?(?= (?:from|to) )|(?<=by )-?\d+(?:/\d+)?)"
+)
 
 
 def independent_fault(text: str, given: Problem) -> str:

@@ -124,8 +124,30 @@ def test_what_is_not_one_linear_equation_to_be_solved_is_refused_whole(kind: str
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(), st.sampled_from(FORMS), st.sampled_from([
-    "banana", "not", "except", "hint", "instead", "wrong", "graph", "twice", "seven", "poem", "z", "7", "x^2", "pour", "und", "haiku"]))
+@given(
+    st.integers(),
+    st.sampled_from(FORMS),
+    st.sampled_from(
+        [
+            "banana",
+            "not",
+            "except",
+            "hint",
+            "instead",
+            "wrong",
+            "graph",
+            "twice",
+            "seven",
+            "poem",
+            "z",
+            "7",
+            "x^2",
+            "pour",
+            "und",
+            "haiku",
+        ]
+    ),
+)
 def test_one_unknown_word_more_and_there_is_no_spec(seed: int, form: str, word: str) -> None:
     made = problem(random.Random(seed), form)
     for prompt in (f"Solve {made.text} for x {word}.", f"{word} solve {made.text}", f"Solve {made.text}. {word}"):

@@ -159,7 +159,22 @@ PROMPTS = [
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
-@pytest.mark.parametrize("equation", ["2x + 3 = 15", "7x - 5 = 16", "3 = -4x", "2x + 9 = 9x + 4", "x = 3", "2(x - 1)/3 = 4", "2x + 1 = 2x + 3", "2x + 2 = 2(x+1)", "3 - x = 8", "-x = 2x", "0x = 5"])
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "2x + 3 = 15",
+        "7x - 5 = 16",
+        "3 = -4x",
+        "2x + 9 = 9x + 4",
+        "x = 3",
+        "2(x - 1)/3 = 4",
+        "2x + 1 = 2x + 3",
+        "2x + 2 = 2(x+1)",
+        "3 - x = 8",
+        "-x = 2x",
+        "0x = 5",
+    ],
+)
 def test_the_fallback_passes_its_own_check_in_language_and_form(prompt: str, equation: str) -> None:
     spec = spec_of(prompt.format(equation))
     reply = spec.fallback()

@@ -9,9 +9,7 @@ import pytest
 from linear_support import FORMS, Problem, derive, entry_of, independent_fault, problem, rewritten, spec_of
 
 OLD = "Solve 2x + 3 = 13 for x."
-REPLY = (
-    "1. Isolate the term with x.\n2. Subtract 3 from both sides: 2x = 10\n3. Divide both sides by 2: x = 5\n\nx = 5"
-)
+REPLY = "1. Isolate the term with x.\n2. Subtract 3 from both sides: 2x = 10\n3. Divide both sides by 2: x = 5\n\nx = 5"
 STYLES = ("plain", "latex", "prose")
 
 
@@ -69,13 +67,21 @@ def test_rewrites_to_solutions_that_are_no_whole_numbers_are_right() -> None:
     [
         ("Solve 2x + 3 = 15 for x.", REPLY.replace("10", "12").replace("x = 5", "x = 6")),
         ("Solve 2y + 3 = 13 for y.", REPLY.replace("x = ", "y = ").replace("2x", "2y").replace("with x", "with y")),
-        ("Solve 3x + 3 = 15 for x.", REPLY.replace("2x = 10", "3x = 12").replace("by 2", "by 3").replace("x = 5", "x = 4")),
+        (
+            "Solve 3x + 3 = 15 for x.",
+            REPLY.replace("2x = 10", "3x = 12").replace("by 2", "by 3").replace("x = 5", "x = 4"),
+        ),
         (
             "Solve 2x - 3 = 15 for x.",
             REPLY.replace("Subtract 3 from", "Add 3 to").replace("10", "18").replace("x = 5", "x = 9"),
         ),
-        ("Solve 4x + 1 = 4 for x.", REPLY.replace("Subtract 3", "Subtract 1").replace("2x = 10", "4x = 3")
-            .replace("by 2", "by 4").replace("x = 5", "x = 3/4")),
+        (
+            "Solve 4x + 1 = 4 for x.",
+            REPLY.replace("Subtract 3", "Subtract 1")
+            .replace("2x = 10", "4x = 3")
+            .replace("by 2", "by 4")
+            .replace("x = 5", "x = 3/4"),
+        ),
         ("Solve for x: 2·x+3=15", REPLY.replace("10", "12").replace("x = 5", "x = 6")),
     ],
 )
@@ -124,7 +130,9 @@ STYLED = {
 
 
 @pytest.mark.parametrize("reply", STYLED.values(), ids=STYLED.keys())
-@pytest.mark.parametrize("prompt", ["Solve 2x + 3 = 15 for x.", "Solve 7x - 4 = -25 for x.", "Solve -3t + 8 = 2 for t."])
+@pytest.mark.parametrize(
+    "prompt", ["Solve 2x + 3 = 15 for x.", "Solve 7x - 4 = -25 for x.", "Solve -3t + 8 = 2 for t."]
+)
 def test_replies_of_many_styles_are_rewritten(reply: str, prompt: str) -> None:
     new = rewritten(OLD, reply, prompt)
     assert new is not None
@@ -230,9 +238,18 @@ def test_decimals_stay_decimals() -> None:
 
 @pytest.mark.parametrize(
     "trace",
-    ["", "{}", "null", "[]", "{", '{"version":1}', '{"version":1,"slots":[[0,1,9,true,1,null,true,true,true,false,true,null,null]],'
-     '"names":[],"prose":false,"rigid":false}', '{"version":99,"slots":[],"names":[],"prose":false,"rigid":false}',
-     '{"version":1,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],"prose":false,"rigid":false}'],
+    [
+        "",
+        "{}",
+        "null",
+        "[]",
+        "{",
+        '{"version":1}',
+        '{"version":1,"slots":[[0,1,9,true,1,null,true,true,true,false,true,null,null]],'
+        '"names":[],"prose":false,"rigid":false}',
+        '{"version":99,"slots":[],"names":[],"prose":false,"rigid":false}',
+        '{"version":1,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],"prose":false,"rigid":false}',
+    ],
 )
 def test_a_damaged_trace_never_makes_a_wrong_rewrite(trace: str) -> None:
     from dataclasses import replace

@@ -23,6 +23,7 @@ from stepcache.tasks._linear.operations import (
     applied,
     bind_operand,
     eliminated,
+    gathered,
     is_solved,
     operand_roles,
 )
@@ -319,7 +320,7 @@ class _Chain:
             yield from self._shifted(applied(operation, operand, varies, state), rest, (operation, size, operand))
 
     def _assignment(self, sides: Sequence[Sum], stop: int) -> Binding | None:
-        target = (Side((Piece(ONE, True),)), Side((Piece(self.solution, False),)))
+        target = (Side((Piece(ONE, True),)), gathered(self.given)[1])
         for way in (sides, sides[::-1]):
             found = self._match_pair(way, target)
             if found is not None:
@@ -368,6 +369,7 @@ class _Chain:
         """Arithmetic on one side of a state: 13 - 3 = 10, 2x + 3 - 3 = 2x."""
         pool = self._pool()
         states = [*self.applied, *(state for _, state, _, _ in self._outcomes()), self.state, self.given]
+        states += [gathered(self.state), gathered(self.given)] if not self.pending else []
         ways: list[Binding] = []
         for side, solution in [
             *((side, None) for state in states for side in state),

@@ -11,7 +11,7 @@ from stepcache.tasks._linear.expressions import Sum, has_variable
 from stepcache.tasks._linear.matching import Binding, NoMatch, Piece, Side, bind_constant, match_side, totals
 from stepcache.tasks._linear.quantities import ONE, Quantity, constant
 
-__all__ = ["Pending", "State", "applied", "bind_operand", "eliminated", "is_solved", "operand_roles"]
+__all__ = ["Pending", "State", "applied", "bind_operand", "eliminated", "gathered", "is_solved", "operand_roles"]
 
 State = tuple[Side, Side]
 
@@ -100,3 +100,13 @@ def _distinct(quantities: Sequence[Quantity]) -> list[Quantity]:
         if not any(quantity.same(other) for other in found):
             found.append(quantity)
     return found
+
+
+def gathered(state: State) -> State:
+    """All numbers on the right, and what they come to for one unknown: what "13 - 3 = 10" and "10/2 = 5" speak of."""
+    left, right = state
+    moved = [piece for piece in right.pieces if not piece.varies]
+    moved += [Piece(-piece.quantity, False) for piece in left.pieces if not piece.varies]
+    divisor = totals(left.pieces)[0] - totals(right.pieces)[0]
+    together = Side(tuple(moved))
+    return together, Side(tuple(Piece(p.quantity / divisor, False) for p in moved), whole=together, divisor=divisor)

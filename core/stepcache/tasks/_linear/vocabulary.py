@@ -166,8 +166,7 @@ def unknown_word(found: Iterable[Word], language: str) -> Word | None:
     for i, word in enumerate(listed):
         text = word.text
         if (
-            (len(text) > 1
-            and text in _KNOWN)
+            (len(text) > 1 and text in _KNOWN)
             or text in SIGNED_WORDS
             or text in _ORDINALS
             or (len(text) == 1 and text in letters)
