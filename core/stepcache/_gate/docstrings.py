@@ -11,83 +11,28 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from stepcache._gate.opposites import opposed
 from stepcache._gate.parse import Parsed, Token
 from stepcache._gate.pieces import quotations
 from stepcache._gate.spelling import distance, inflection_of, known
-from stepcache._gate.tables import opposites
+from stepcache._gate.tables import weighty
 from stepcache._gate.verdict import Differs, excerpt
 
-__all__ = ["Docstring", "docstring", "loosely_equal"]
+__all__ = ["Around", "Docstring", "docstring", "loosely_equal"]
 
 _REACH: Final = 7  # how far two texts may run apart before they meet again
+_THROWN_IN: Final = 3  # words that may stand on one side only
 _LITTER: Final = 3  # unknown words that make a text one that was typed without care
 _SHARE: Final = 0.5  # at least this share of the longer docstring's words must be the same
-_PLAIN: Final = frozenset(
-    {"word", "name", "person", "modality", "question", "relation", "demand", "quantifier", "unit"}
-)
-# Of the plain kinds, the words that change what a function does.
-_WEIGHTY: Final = frozenset(
-    [
-        "all",
-        "every",
-        "only",
-        "any",
-        "some",
-        "none",
-        "most",
-        "least",
-        "more",
-        "less",
-        "fewer",
-        "both",
-        "either",
-        "exactly",
-        "other",
-        "another",
-        "more_than",
-        "less_than",
-        "at_least",
-        "at_most",
-        "larger",
-        "largest",
-        "smaller",
-        "smallest",
-        "greater",
-        "greatest",
-        "longer",
-        "longest",
-        "shorter",
-        "shortest",
-        "higher",
-        "highest",
-        "lower",
-        "lowest",
-        "before",
-        "after",
-        "without",
-        "between",
-        "under",
-        "over",
-        "above",
-        "below",
-        "within",
-        "outside",
-        "inside",
-        "except",
-        "until",
-        "unless",
-        "from",
-        "into",
-        "than",
-        "in_place",
-        "recursively",
-        "iteratively",
-        "ascending",
-        "descending",
-        "alphabetically",
-        "case",
-    ]
-)
+_PLAIN: Final = frozenset({"word", "person", "modality", "question", "relation", "demand", "quantifier"})
+
+
+class Around(NamedTuple):
+    """What surrounds a docstring: the functions defined, all names in the code, whether examples pin it down."""
+
+    functions: Sequence[str]
+    identifiers: frozenset[str]
+    pinned: bool
 
 
 class Docstring(NamedTuple):
@@ -127,6 +72,7 @@ _JUMBLED: Final = re.compile(r"\b[a-z]{1,20}[A-Z][A-Za-z]*\b")
 _QUOTED: Final = re.compile(r"\"[^\"]{0,400}\"|'[^']{0,400}'")
 _DIGITS: Final = re.compile(r"\d+")
 _SPACED_OPERATOR: Final = re.compile(r"(?<=[=<>!])[ ](?=[=>])")
+_VALUE: Final = re.compile(r"[\d\"'\[({]")
 _EXAMPLE: Final = re.compile(r"(?i)\bexamples?\b|\be\.g\.|\binput\b.{0,200}\boutput\b", re.DOTALL)
 
 
@@ -143,10 +89,11 @@ def docstring(text: str, functions: Sequence[str]) -> Docstring:
     for name in functions[:20]:
         told = told.replace(name.replace("_", " _ "), name)
     called = any(re.search(rf"\b{re.escape(name)}[ ]?\(", line) for name in functions[:20] for line in prose[:400])
-    return Docstring(tuple(doctests), told, bool(doctests) or called or bool(_EXAMPLE.search(text)))
+    shown = called or bool(_EXAMPLE.search(text) and _VALUE.search(text))
+    return Docstring(tuple(doctests), told, bool(doctests) or shown)
 
 
-def loosely_equal(cached: Parsed, new: Parsed, pinned: bool, functions: Sequence[str]) -> Differs | None:
+def loosely_equal(cached: Parsed, new: Parsed, around: Around) -> Differs | None:
     """None if the prose of both docstrings says the same but for slips, else the difference.
 
     Where examples pin the function down, plain words may differ too.
@@ -154,26 +101,45 @@ def loosely_equal(cached: Parsed, new: Parsed, pinned: bool, functions: Sequence
     lost: list[Token] = []
     gained: list[Token] = []
     littered = _littered(cached, new)
-    for ours, theirs in _gaps(cached.tokens, new.tokens, functions):
-        left, right = _unexplained(ours, theirs, functions)
+    demand: Differs | None = None
+    for ours, theirs in _gaps(cached.tokens, new.tokens, around):
+        left, right = _unexplained(ours, theirs, around)
         if littered:
             left, right = _without_stray_letters(left, right)
         for token in (*left, *right):
             variable = len(token.key) == 1 and token.key != "a" and not littered
-            if not pinned or variable or token.what not in _PLAIN or token.quoted or token.key in _WEIGHTY:
+            plain = token.what in _PLAIN or (token.what == "unit" and not _both_measure(left, right))
+            if not around.pinned or variable or not plain or token.quoted or token.key in weighty():
                 return _differs(token.what, left, right)
+        if demand is None and _is_demand(left, right):
+            demand = _differs("demand", left, right)
         lost += left
         gained += right
     moved = Counter(t.key for t in lost) & Counter(t.key for t in gained)
     if moved:
         return _differs("order", lost, gained)
+    if demand is not None:
+        return demand
     if max(len(lost), len(gained)) > _SHARE * max(len(cached.tokens), len(new.tokens)):
         return _differs("word", lost, gained)
     for one in lost:
         for other in gained:
-            if frozenset((one.key, other.key)) in opposites():
+            if opposed(one.key, other.key):
                 return _differs("opposite", [one], [other])
     return None
+
+
+def _both_measure(left: list[Token], right: list[Token]) -> bool:
+    """Whether a unit was exchanged for a unit; alone, a degree or a second may be a plain word."""
+    return all(any(token.what == "unit" for token in side) for side in (left, right))
+
+
+def _is_demand(left: list[Token], right: list[Token]) -> bool:
+    """Whether a run that stands on one side only is more than a word or two thrown in ("in place", "with a loop")."""
+    run = left + right
+    if (left and right) or len(run) < 2:
+        return False
+    return len(run) > _THROWN_IN or any(token.what == "relation" for token in run)
 
 
 def _littered(cached: Parsed, new: Parsed) -> bool:
@@ -211,13 +177,11 @@ def _differs(what: str, left: list[Token], right: list[Token]) -> Differs:
     return Differs(what, show(left), show(right))
 
 
-def _gaps(
-    ours: Sequence[Token], theirs: Sequence[Token], functions: Sequence[str]
-) -> Iterator[tuple[list[Token], list[Token]]]:
+def _gaps(ours: Sequence[Token], theirs: Sequence[Token], around: Around) -> Iterator[tuple[list[Token], list[Token]]]:
     """The runs where two sequences differ; linear, because they must meet again within a few tokens."""
     i = j = 0
     while i < len(ours) or j < len(theirs):
-        if i < len(ours) and j < len(theirs) and _same_word(ours[i], theirs[j], functions):
+        if i < len(ours) and j < len(theirs) and _same_word(ours[i], theirs[j], around):
             i, j = i + 1, j + 1
             continue
         k, m = _meeting(ours, theirs, i, j)
@@ -239,16 +203,16 @@ def _meeting(ours: Sequence[Token], theirs: Sequence[Token], i: int, j: int) -> 
     return len(ours), len(theirs)
 
 
-def _unexplained(ours: list[Token], theirs: list[Token], functions: Sequence[str]) -> tuple[list[Token], list[Token]]:
+def _unexplained(ours: list[Token], theirs: list[Token], around: Around) -> tuple[list[Token], list[Token]]:
     """What is left of two runs after spacing, slips and inflections."""
     left, right = [], list(theirs)
     for token in ours:
-        partner = next((other for other in right if _same_word(token, other, functions)), None)
+        partner = next((other for other in right if _same_word(token, other, around)), None)
         if partner is None:
             left.append(token)
         else:
             right.remove(partner)
-    if _noise(left, right, functions):
+    if _noise(left, right, around):
         return [], []
     return [token for token in left if not _slip_of_the(token)], [token for token in right if not _slip_of_the(token)]
 
@@ -259,10 +223,10 @@ def _slip_of_the(token: Token) -> bool:
     return 2 <= len(word) <= 4 and not token.quoted and not known(word) and distance(word, "the", 1) <= 1
 
 
-def _noise(left: list[Token], right: list[Token], functions: Sequence[str]) -> bool:
+def _noise(left: list[Token], right: list[Token], around: Around) -> bool:
     """Whether two runs are the same letters with other spaces, or nearly so with letters gone astray."""
     ours, theirs = ("".join(token.text.lower() for token in side) for side in (left, right))
-    if ours == theirs and ours in (name.lower() for name in functions):
+    if ours == theirs and ours in (name.lower() for name in around.functions):
         return True  # a prompt may misspell or space out the function it defines
     if any(token.quoted or token.what in {"identifier", "code"} for token in (*left, *right)):
         return False
@@ -274,13 +238,13 @@ def _noise(left: list[Token], right: list[Token], functions: Sequence[str]) -> b
     return strange[0] != strange[1] and distance(ours, theirs, 1 + len(ours) // 5) <= 1 + len(ours) // 5
 
 
-def _same_word(one: Token, other: Token, functions: Sequence[str]) -> bool:
+def _same_word(one: Token, other: Token, around: Around) -> bool:
     a, b = one.text.lower(), other.text.lower()
     if one.key == other.key:
         return not (one.quoted and other.quoted) or one.text == other.text
-    own = one.text in functions or other.text in functions
-    if own and not (one.text in functions and other.text in functions):
-        return distance(a, b, 2) <= 2
+    own = [token.text in around.functions for token in (one, other)]
+    if any(own):
+        return not all(own) and distance(a, b, 2) <= 2
     if not (a.isalpha() and b.isalpha()):
         return False
     if a == b:
@@ -289,4 +253,7 @@ def _same_word(one: Token, other: Token, functions: Sequence[str]) -> bool:
     if one.what not in counted and other.what not in counted and inflection_of(a, b):
         return True
     limit = 1 if min(len(a), len(b)) < 4 else max(2, min(len(a), len(b)) // 3)
+    strange = one if known(b) else other
+    if strange.text in around.identifiers:
+        return False  # a parameter's name is no slip of a word
     return known(a) != known(b) and distance(a, b, limit) <= limit

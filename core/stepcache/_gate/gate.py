@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from stepcache._gate import rules
-from stepcache._gate.docstrings import docstring, loosely_equal
+from stepcache._gate.docstrings import Around, docstring, loosely_equal
 from stepcache._gate.languages import guess, plausible
 from stepcache._gate.layout import Layout, lay_out
 from stepcache._gate.parse import Parsed, parse, parse_plainly
@@ -45,12 +45,12 @@ def _compare_code(cached: Layout, new: Layout) -> Same | Differs:
     for ours, theirs in zip(cached.docs, new.docs, strict=True):
         if not verdict:
             break
-        verdict = _compare_docs(ours, theirs, cached.functions)
+        verdict = _compare_docs(ours, theirs, cached)
     return verdict
 
 
-def _compare_docs(cached: str, new: str, functions: tuple[str, ...]) -> Same | Differs:
-    ours, theirs = docstring(cached, functions), docstring(new, functions)
+def _compare_docs(cached: str, new: str, layout: Layout) -> Same | Differs:
+    ours, theirs = docstring(cached, layout.functions), docstring(new, layout.functions)
     if ours.doctests != theirs.doctests:
         cached, new = next((a, b) for a, b in zip_longest(ours.doctests, theirs.doctests, fillvalue="") if a != b)
         return Differs("code", excerpt(cached), excerpt(new))
@@ -60,15 +60,17 @@ def _compare_docs(cached: str, new: str, functions: tuple[str, ...]) -> Same | D
         and (ours.quotes == theirs.quotes or ours.unquoted != theirs.unquoted)
     ):
         return _SAME  # only spaces went astray, and not just in a literal
-    if ours.letters.casefold() == theirs.letters.casefold() and (ours.doctests or ours.jumbled or theirs.jumbled):
-        return _SAME  # only case went astray, and the doctests hold what that could have changed
-    name = _language(ours.prose)
-    name = name if name in LANGUAGES else "en"
-    pinned = ours.examples and theirs.examples
+    if ours.letters.casefold() == theirs.letters.casefold() and (ours.jumbled or theirs.jumbled):
+        return _SAME  # only case went astray
     if ours.prose > theirs.prose:  # one order for either direction, so that the verdict is symmetric
-        turned = _compare_docs(new, cached, functions)
+        turned = _compare_docs(new, cached, layout)
         return Differs(turned.what, turned.new, turned.cached) if isinstance(turned, Differs) else turned
-    found = loosely_equal(parse_plainly(ours.prose, name), parse_plainly(theirs.prose, name), pinned, functions)
+    guessed = _language(ours.prose)
+    name = guessed if guessed in LANGUAGES else "en"
+    around = Around(
+        layout.functions, layout.identifiers, ours.examples or theirs.examples
+    )  # literals are compared anyway
+    found = loosely_equal(parse_plainly(ours.prose, name), parse_plainly(theirs.prose, name), around)
     return _SAME if found is None else found  # a Differs is falsy
 
 
@@ -80,17 +82,21 @@ def _first_difference(ours: tuple[tuple[int, str], ...], theirs: tuple[tuple[int
 
 
 def _compare_prose(ours: str, theirs: str) -> Same | Differs:
-    one, other = _language(ours), _language(theirs)
-    if one == "?" and other in LANGUAGES and plausible(ours, other):
-        one = other
-    elif other == "?" and one in LANGUAGES and plausible(theirs, one):
-        other = one
-    if one != other and "?" not in (one, other):
-        one = other = one if other == "" else other if one == "" else "differs"
-    if one == other == "differs":
+    one, other = _languages(ours, theirs)
+    if one != other and one in LANGUAGES and other in LANGUAGES:
         return Differs("language", excerpt(ours), excerpt(theirs))
-    name = one if one == other and one != "?" else ""
+    name = one if one == other and one in LANGUAGES else ""
     return _compare(_parsed(ours, name), _parsed(theirs, name))
+
+
+def _languages(ours: str, theirs: str) -> tuple[str, str]:
+    """The languages of both texts; a text that leaves it open follows the other."""
+    one, other = _language(ours), _language(theirs)
+    if one not in LANGUAGES and other in LANGUAGES and (one == "" or plausible(ours, other)):
+        one = other
+    elif other not in LANGUAGES and one in LANGUAGES and (other == "" or plausible(theirs, one)):
+        other = one
+    return one, other
 
 
 def _compare(cached: Parsed, new: Parsed) -> Same | Differs:

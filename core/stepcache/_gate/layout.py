@@ -18,7 +18,13 @@ class Layout:
     docs: tuple[str, ...]
     functions: tuple[str, ...]
 
+    @property
+    def identifiers(self) -> frozenset[str]:
+        """Every name that the code lines hold."""
+        return frozenset(name for _, line in self.code for name in _NAME.findall(line))
 
+
+_NAME: Final = re.compile(r"[^\W\d]\w*")
 _DEFINITION: Final = re.compile(
     r"(?m)^[ \t]*(?:export[ \t]+)?(?:async[ \t]+)?(?:pub[ \t]+)?"
     r"(?:def|class|function|func|fn|interface|struct)[ \t]+(\w+)[ \t]*[(:{<]"

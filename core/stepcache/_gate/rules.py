@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from stepcache._gate.opposites import opposed
 from stepcache._gate.parse import Parsed, Token
 from stepcache._gate.spelling import slip
-from stepcache._gate.tables import capitals, opposites
+from stepcache._gate.tables import capitals
 from stepcache._gate.verdict import Differs, excerpt
 
 __all__ = ["RULES", "Pair", "Rule", "pair"]
@@ -28,6 +29,7 @@ class Pair:
     only_new: tuple[Token, ...]
 
 
+_MANY: Final = 24  # of so many lone words no pair is worth looking for
 _SLIPS: Final = 4  # more slips than this are no slips
 Rule = Callable[[Pair], Differs | None]
 
@@ -161,24 +163,11 @@ def negations(pair: Pair) -> Differs | None:
 
 def opposite(pair: Pair) -> Differs | None:
     """No word on one side with its opposite on the other."""
-    table = opposites()
-    for ours in pair.only_cached:
-        for theirs in pair.only_new:
-            if frozenset((ours.key, theirs.key)) in table or _negated(ours.key, theirs.key):
+    for ours in pair.only_cached[:_MANY]:
+        for theirs in pair.only_new[:_MANY]:
+            if opposed(ours.key, theirs.key):
                 return _differs("opposite", (ours,), (theirs,))
     return None
-
-
-_PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti", "des", "dés", "mal")
-
-
-def _negated(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    if len(short) < 3:
-        return False
-    return any(long == prefix + short for prefix in _PREFIXES) or (
-        short[:-3] == long[:-4] != "" and short.endswith("ful") and long.endswith("less")
-    )
 
 
 def quantifiers(pair: Pair) -> Differs | None:

@@ -19,6 +19,7 @@ __all__ = [
     "known_words",
     "language",
     "opposites",
+    "weighty",
 ]
 
 LANGUAGES: Final = ("en", "de", "es", "fr")
@@ -236,6 +237,12 @@ def opposites() -> frozenset[frozenset[str]]:
     """Pairs of opposite words, of all languages."""
     lines = [line.split() for part in _sections("opposites").values() for line in part]
     return frozenset(frozenset((left, right)) for left, *rights in lines for right in rights)
+
+
+@cache
+def weighty() -> frozenset[str]:
+    """Plain words of a docstring that change what a function does."""
+    return frozenset(_words(_sections("common")["weighty"]))
 
 
 @cache
