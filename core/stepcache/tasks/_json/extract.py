@@ -22,6 +22,7 @@ MAX_CHARS = 2_000_000  # a JSON reply longer than this is not looked at
 _MAX_PIECES = 200
 
 _THINK_OPEN = re.compile(r"\s*<(think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
+_THINK_ANYWHERE = re.compile(r"<(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^\n`]*)$", re.MULTILINE)
 _BRACKET = re.compile(r"[{\[]")
@@ -105,6 +106,8 @@ def _after_thinking(text: str, start: int) -> int | None:
     if text[skip_space(text, start):][:1] in ("{", "[", '"', "`"):
         return start
     for closed in _THINK_CLOSE.finditer(text, start):  # chat templates often swallow the opening tag
+        if _THINK_ANYWHERE.search(text, start, closed.start()):
+            break  # not swallowed: both tags are part of the answer
         start = closed.end()
     return start
 

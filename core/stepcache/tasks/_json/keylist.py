@@ -16,12 +16,12 @@ _BARE = re.compile(r"[^\W\d][\w$@-]*(?:\.[\w$-]+)*", re.UNICODE)
 _GAP = re.compile(r"[ \t]*")
 _BREAK = re.compile(r"\s*")
 _WORD_SEP = r"(?:and|und|sowie|y|e|et|ainsi\ que|as\ well\ as|plus|&)"
-_SEP = re.compile(rf"\s*[,;/]\s*|\s+{_WORD_SEP}\s+", re.IGNORECASE)
+_SEP = re.compile(rf"\s*+[,;/]\s*+|\s++{_WORD_SEP}\s++", re.IGNORECASE)
 _AND = re.compile(rf"{_WORD_SEP}\s+", re.IGNORECASE)
 _BULLET = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
 _LINE_END = re.compile(r"[ \t]*(?:[,;][ \t]*)?(?:\r?\n|\Z)")
 _TERMINATOR = re.compile(
-    r"""\s*(?: \Z | [.!?:)\]\n] | [,;]\s*(?![,;])
+    r"""[ \t]*+(?: \Z | [.!?:)\]\n\r] | [,;]\s*+(?![,;])
       | \b(?:for|about|of|from|describing|on|based|that|which|where|extracted|given|using|to|in|as|only|with|without|at|
            if|when|each|per|taken|representing|by|whose|regarding|concerning|
            für|über|von|aus|zu|zum|zur|auf|basierend|der|die|das|wobei|bei|mit|ohne|im|
@@ -30,7 +30,7 @@ _TERMINATOR = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_MORE = re.compile(
-    r"""\s*[,;]?\s*(?:(?:and|und|y|et)\s+)?
+    r"""\s*+(?:[,;]\s*+)?(?:(?:and|und|y|et)\s+)?
         (?: nothing\s+(?:else|more)
           | no\s+(?:other|additional|extra|more)\s*(?:keys?|fields?|propert(?:y|ies)|attributes?)?
           | none\s+other | only | sonst\s+nichts | keine\s+(?:weiteren|anderen)\s*(?:schlüssel|felder|eigenschaften)?
@@ -212,7 +212,8 @@ def _past_and(text: str, position: int) -> int:
         return position
     bare = _BARE.match(text, position)
     is_key = bare and (_SEP.match(text, bare.end()) or _TERMINATOR.match(text, bare.end()))
-    return position if is_key else found.end()
+    follows = _BARE.match(text, found.end()) or text.startswith(tuple(_QUOTES), found.end())
+    return position if is_key or not follows else found.end()
 
 
 def _bulleted(text: str, position: int, level: int) -> KeyList | None:

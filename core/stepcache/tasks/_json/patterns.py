@@ -7,7 +7,7 @@ machine can't do (back-references) is refused, never guessed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from stepcache.tasks._json.pattern_reader import WORD, Accepts, Node, PatternRefused, read_pattern
@@ -15,7 +15,8 @@ from stepcache.tasks._json.pattern_reader import WORD, Accepts, Node, PatternRef
 __all__ = ["MAX_WORK", "PatternRefused", "check_pattern", "search"]
 
 _MAX_STATES = 4_000
-MAX_WORK = 600_000
+MAX_WORK = 300_000
+_MAX_KEPT = 2_000
 
 
 @dataclass(slots=True)
@@ -43,8 +44,12 @@ _State = _Char | _Fork | _Assert | None  # None accepts
 
 @dataclass(slots=True)
 class _Machine:
+    """States and where to begin. `even` says that all places inside a text are alike to it, so steps can be kept."""
+
     states: list[_State]
     start: int
+    even: bool = False
+    steps: dict[tuple[frozenset[int], str], frozenset[int]] = field(default_factory=dict)
 
 
 # --- building -------------------------------------------------------------------------------------------------------
@@ -56,7 +61,9 @@ class _Builder:
 
     def machine(self, node: Node) -> _Machine:
         states: list[_State] = [None]
-        return _Machine(states, self.add(states, node, 0))
+        start = self.add(states, node, 0)
+        even = all(state.kind in ("^", "$") for state in states if isinstance(state, _Assert))
+        return _Machine(states, start, even)
 
     def state(self, states: list[_State], state: _State) -> int:
         self.count += 1
@@ -126,7 +133,7 @@ class _Run:
         if self.left[0] < 0:
             raise PatternRefused("matching takes too long", valid=True)
 
-    def closure(self, machine: _Machine, begin: set[int], position: int) -> set[int]:
+    def closure(self, machine: _Machine, begin: set[int], position: int) -> frozenset[int]:
         """All states reachable without reading a character."""
         reached: set[int] = set()
         stack = list(begin)
@@ -141,7 +148,7 @@ class _Run:
             elif isinstance(state, _Assert) and self.holds(state, position):
                 stack.append(state.next)
         self.spend(len(reached))
-        return reached
+        return frozenset(reached)
 
     def holds(self, state: _Assert, position: int) -> bool:
         match state.kind:
@@ -175,22 +182,31 @@ class _Run:
         for position in range(start, stop + 1):
             if 0 in current and end in (None, position):
                 return True
-            if position == stop:
-                break
-            char = self.text[position]
-            following = {
-                state.next
-                for index in current
-                if isinstance(state := machine.states[index], _Char) and self.accepts(machine, index, state, char)
-            }
-            if anywhere:
-                following.add(machine.start)
-            if not following:
+            if position == stop or not current:
                 return False
-            current = self.closure(machine, following, position + 1)
+            current = self.step(machine, current, position, anywhere)
         return False
 
-    def accepts(self, machine: _Machine, index: int, state: _Char, char: str) -> bool:
+    def step(self, machine: _Machine, current: frozenset[int], position: int, anywhere: bool) -> frozenset[int]:
+        """The states behind the character at `position`; kept where they depend on nothing else."""
+        char = self.text[position]
+        kept = machine.even and anywhere and position + 1 < len(self.text)
+        if kept and (known := machine.steps.get((current, char))) is not None:
+            self.spend(1)
+            return known
+        following = {
+            state.next
+            for index in current
+            if isinstance(state := machine.states[index], _Char) and self.accepts(state, char)
+        }
+        if anywhere:
+            following.add(machine.start)
+        reached = self.closure(machine, following, position + 1)
+        if kept and len(machine.steps) < _MAX_KEPT:
+            machine.steps[(current, char)] = reached
+        return reached
+
+    def accepts(self, state: _Char, char: str) -> bool:
         key = (id(state), char)
         known = self.tested.get(key)
         if known is None:

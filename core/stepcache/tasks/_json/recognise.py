@@ -40,8 +40,9 @@ from stepcache.tasks._json.wordings import (
 
 __all__ = ["Demand", "cut_keys", "cut_schema", "demanded_keys", "demanded_schema"]
 
-_MAX_PROMPT = 100_000
-_MAX_SENTENCE = 2_000
+_MAX_PROMPT = 30_000
+_MAX_SENTENCE = 600
+_MAX_MENTIONS = 20
 _BLANK = "\x1a"
 
 
@@ -95,6 +96,8 @@ def _json_spans(text: str) -> list[tuple[int, int, Any]]:
         try:
             value, end = decode(text, match.start())
         except NotJson as error:
+            if error.fatal:
+                break
             position = max(error.position, match.start() + 1)
             continue
         found.append((match.start(), end, value))
@@ -141,7 +144,7 @@ def _asks_for(head: str) -> bool:
 def _asked_json(words: str, marks: list[re.Match[str]]) -> re.Match[str] | None:
     """The mention of JSON that is asked for, if each mention is a demand of the same."""
     asked: re.Match[str] | None = None
-    for mark in marks:
+    for mark in marks if len(marks) <= _MAX_MENTIONS else ():
         head = words[_sentence(words, mark.start()):mark.start()]
         if not _asks_for(head) or FINITE.match(words, mark.end()):
             return None
@@ -254,7 +257,11 @@ def demanded_keys(prompt: str) -> Demand | None:
     if found is None:
         return None
     listed, words = found
+    if SCHEMA.search(words):
+        return None  # a schema is asked for as well
     forms = _form_spans(words)
+    if len(forms) > _MAX_MENTIONS:
+        return None
     outside = _blanked(words, [listed.span, *forms])
     mentions = list(JSON.finditer(outside))
     asked = _asked_json(outside, mentions) or (None if mentions else _json_in(words, forms))
@@ -327,6 +334,8 @@ def demanded_schema(prompt: str) -> Demand | None:
         return None
     phrase = phrases[0].span()
     forms = _form_spans(words)
+    if len(forms) > _MAX_MENTIONS:
+        return None
     outside = _blanked(words, [phrase, *forms])
     mentions = list(JSON.finditer(outside))
     if mentions:

@@ -204,12 +204,9 @@ def _check_references(schema: Any, name: str) -> None:
 
 def _failures_of(error: ValidationError) -> list[Failure]:
     path: Path = tuple(error.absolute_path)
-    keyword: Any = error.validator  # the library leaves it None for the schema `false`
     if isinstance(error, MemberError):
         return [Failure((*path, error.member), error.problem, error.message)]
-    if keyword is None and path and isinstance(path[-1], str):  # the schema of this member is `false`
-        return [Failure(path, "extra", "is not an allowed key")]
-    if keyword in ("anyOf", "oneOf") and not path and error.context:
+    if error.validator in ("anyOf", "oneOf") and not path and error.context:
         branches: dict[Any, list[Failure]] = {}
         for inner in error.context:
             branches.setdefault(inner.schema_path[0], []).extend(_failures_of(inner))

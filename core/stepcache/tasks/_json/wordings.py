@@ -37,7 +37,7 @@ JSON = re.compile(
     r"""(?<![\w-])
     (?:(?:an?|one|the|ein(?:en|em|es|e|er)?|das|dem|une?|un|el|le|l['’])\s+)?
     (?:(?:single|valid|flat|compact|minified|strict|well-formed|plain|raw|simple|pure|proper|
-          einzeln\w*|gültig\w*|reine\w*)[\s,]+)*
+          einzeln\w*|gültig\w*|reine\w*)[\s,]+){0,6}
     (?: (?P<array>(?:array|list|liste|lista)\s+(?:of|de|von)\s+json[\s-]?(?:objects?|objekten?|objetos)?)
       | (?:(?:objeto|objet|documento|document|respuesta|réponse|formato|format|registro)\s+)?json
         (?: [\s-](?:(?P<array2>array|list|liste|lista|arreglo|tableau)
@@ -86,7 +86,7 @@ KEYS = re.compile(
           exactement|uniquement|seulement)\s+)?
     (?:(?:the|these|this|its|following|required|top-level|mandatory|string|den|die|diesen|folgenden|las?|los|estas|
           estos|siguientes|les?|ces|suivante?s|(?P<count>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|zwei|
-          drei|vier|fünf|dos|tres|cuatro|cinco|deux|trois|quatre|cinq))\s+)*
+          drei|vier|fünf|dos|tres|cuatro|cinco|deux|trois|quatre|cinq))\s+){0,6}
     (?:json\s+)?
     (?:keys?|fields?|propert(?:y|ies)|attributes?|schlüsseln?|feldern?|felder|eigenschaften|attributen?|claves?|campos?|
        propiedad(?:es)?|atributos?|llaves|clés?|clefs?|champs?|propriétés?|attributs?)
@@ -116,14 +116,14 @@ QUOTED_KEYS = re.compile(r"\s+(?:with|containing|having|including|mit|con|avec)\
 SCHEMA = re.compile(
     r"""(?<![\w-])
     (?:(?:that|which|das|que|qui)\s+)?
-    (?:(?:strictly|exactly|must|should)\s+)*
+    (?:(?:strictly|exactly|must|should)\s+){0,3}
     (?:match(?:es|ing)?|conform(?:s|ing)?\s+to|satisf(?:y|ies|ying)|follow(?:s|ing)?|adher(?:es?|ing)\s+to|
        (?:is\s+)?valid\s+(?:against|under|for|according\s+to)|according\s+to|in\s+accordance\s+with|using|use|with|
        based\s+on|fit(?:s|ting)?|compl(?:y|ies|ying)\s+with|obey(?:s|ing)?|for|of|per|
        (?:zu\s+)?(?:passt|entspricht)|gemäß|nach|laut|zum?|mit|cumpla?(?:\s+con)?|según|conforme\s+a(?:l)?|con|
        siga|respect(?:e|ant)|conforme\s+(?:à|au)|selon|suivant|avec)\s+
     (?:(?:the|this|following|given|provided|below|above|a|json|dem|diesem|das|dieses|folgende[mns]?|el|este|siguiente|
-          le|ce|au|suivant)[\s-]+)*
+          le|ce|au|suivant)[\s-]+){0,6}
     (?:json[\s-]?)?(?:schema|schemas|esquema|schéma)(?:\s+json)?
     (?:\s+(?:below|above|here|given|provided|unten|siguiente|suivant|ci-dessous|abajo))*
     \s*[:.]?""",
@@ -141,7 +141,7 @@ _POLITE = (
     r"(?:(?:please|kindly|bitte|por\s+favor|s['’]il\s+(?:te|vous)\s+plaît|now|just|only|"
     r"(?:can|could|would|will)\s+you|you\s+(?:need\s+to|must|should|have\s+to|are\s+to|will|shall)|"
     r"your\s+(?:task|job|goal)\s+is\s+to|i\s+(?:want|need|would\s+like)\s+you\s+to|i['’]d\s+like\s+you\s+to|"
-    r"i|we|kannst\s+du|könntest\s+du|ich|puedes|podrías|peux-tu|pourrais-tu|you)[\s,]+)*"
+    r"i|we|kannst\s+du|könntest\s+du|ich|puedes|podrías|peux-tu|pourrais-tu|you)[\s,]+){0,8}"
 )
 _TO_WHOM = (
     r"(?:-(?:moi|nous|me))?(?:\s+(?:me|us|back|mir|uns|only|just|nur|with|in|as|nous|moi|using|mit|con|avec|en|au|als|"
@@ -173,7 +173,7 @@ WORK = re.compile(
 
 # Signs that something else or something more is asked for, looked for outside quoted text.
 OTHER_DEMAND = re.compile(
-    r"""(?: (?:^|[.!?;:,\n]\s*|\b(?:and|but|or|then)\s+)(?:first|then|next|finally|afterwards?|after\s+that|lastly|
+    r"""(?: (?:^|[.!?;:,\n][ \t]*+|\b(?:and|but|or|then)\s++)(?:first|then|next|finally|afterwards?|after\s+that|lastly|
             zuerst|dann|danach|anschließend|primero|luego|después|d['’]abord|ensuite|puis|enfin)\b(?!\s+name)
           | \b(?:also|additionally|in\s+addition|moreover|furthermore|followed\s+by|as\s+well\s+as\s+an?\s|außerdem|
                zusätzlich|además|también|aussi|de\s+plus|en\s+outre)\b
@@ -237,9 +237,9 @@ BARE_OF_KEYS = re.compile(
 
 # Wording about the form alone, which a strict check of the reply answers for.
 FORM_ONLY = re.compile(
-    r"""(?:^|(?<=[.!?\n:;]))\s*(?:please\s+|bitte\s+)?(?:
+    r"""(?:^|(?<=[.!?\n:;]))[ \t]*+(?:please\s+|bitte\s+)?(?:
         (?:(?:only|just)\s+)?(?:return|output|reply|respond|answer|give|write|print|use|produce|emit)(?:\s+with)?
-           (?:\s+(?:only|just|nothing\s+but))*(?:\s+(?:the|a|valid|raw|pure|plain))*\s+json(?:\s+object)?
+           (?:\s+(?:only|just|nothing\s+but)){0,3}(?:\s+(?:the|a|valid|raw|pure|plain)){0,4}\s+json(?:\s+object)?
            (?:\s+(?:only|itself|alone|and\s+nothing\s+else|and\s+no\s+other\s+text|without\s+(?:any\s+)?
              (?:explanations?|comments?|other\s+text|prose|markdown|code\s+fences)))?
       | (?:return\s+|output\s+)?nothing\s+(?:else|but\s+(?:the\s+)?json)
@@ -251,7 +251,7 @@ FORM_ONLY = re.compile(
            other\s+keys|extra\s+keys|additional\s+keys)(?:[,\s]+(?:and\s+|or\s+)?(?:no\s+)?(?:explanations?|comments?|
            markdown|prose|text|fences))*
       | nur\s+(?:das\s+)?json | solo\s+(?:el\s+)?json | uniquement\s+(?:le\s+)?json
-      )\s*(?=[.!?\n;]|\Z)[.!;]*""",
+      )[ \t]*+(?=[.!?\n\r;]|\Z)[.!;]*""",
     _FLAGS,
 )
 ONE_OBJECT = re.compile(r"\b(?:object|objekt|objeto|objet|record|dictionary|dict|map|document|dokument|documento|"
