@@ -126,18 +126,32 @@ class Procedure(Spec):
         return PatchPlan(prompt=self._patch_prompt(prompt, steps, (start, stop)), region=(start, stop), asked=asked)
 
     def _patch_prompt(self, prompt: str, steps: Sequence[Step], region: tuple[int, int]) -> str:
-        """As few words as do: the request, the rules, the steps to write again. Kept steps would only cost tokens."""
+        """As few words as do: the request, the steps to write anew, the rules. Kept steps would only cost tokens."""
         start, stop = region
-        rules = [f"Never write {change.without!r}." + (f" Use {change.instead}." if change.instead else "")
-                 for change in self.wanted.changes]
+        these, them, numbers = ("this step", "it", "number") if stop - start == 1 else ("these steps", "them", "numbers")
+        rules = [
+            f"{them.capitalize()} must not have {change.without!r}: put {change.instead or 'something else'} in its place."
+            for change in self.wanted.changes
+        ]
         if self.wanted.people is not None:
-            rules.append(f"Adapt all amounts to {self.wanted.people} people.")
-        what = "this step" if stop - start == 1 else f"these {stop - start} steps"
+            rules.append(f"Adapt every amount to {self.wanted.people} people.")
+        words = " or ".join(map(repr, self._named_in(steps[start:stop])))
+        never = f"Don't write {words}, and nothing" if words else "Write nothing"
         return (
-            f"{prompt.rstrip()}\n\nRewrite only {what} of an older answer to fit. {' '.join(rules)} "
-            f"Same numbers, same language, nothing else:\n\n"
-            f"{''.join(step.text for step in steps[start:stop]).strip()}"
+            f"{prompt.rstrip()}\n\nAn older answer has {these}:\n\n"
+            f"{''.join(step.text for step in steps[start:stop]).strip()}\n\n"
+            f"Write {them} anew so that the answer fits. {' '.join(rules)} Keep the {numbers} and the language. "
+            f"{never} but the new {these.split()[1]}."
         )
+
+    def _named_in(self, steps: Sequence[Step]) -> tuple[str, ...]:
+        """The words of the things to leave out, in the forms that these steps have."""
+        found = {change.without: None for change in self.wanted.changes}
+        for step in steps:
+            for change in self.wanted.changes:
+                if word := mentions(_content(step), change.without, change.instead, change.language):
+                    found[word.casefold()] = None
+        return tuple(found)
 
     def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
         """Put new steps in the place of the region, one for one under the old markers, every other byte untouched."""
