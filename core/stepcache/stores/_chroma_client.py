@@ -18,12 +18,17 @@ from urllib.parse import urlsplit
 from stepcache._breaker import Breaker
 from stepcache.errors import ConfigurationError, StoreError
 
-__all__ = ["Chroma", "client_for_folder", "client_for_url", "import_chromadb", "parse_url"]
+__all__ = ["Chroma", "Refused", "client_for_folder", "client_for_url", "import_chromadb", "parse_url"]
 
 _Answer = TypeVar("_Answer")
 _PAGE = 1000
 _GET_AT_ONCE = 500
+_FAULT_OF_OURS = frozenset({"InvalidArgumentError", "InvalidDimensionException", "DuplicateIDError", "ValueError"})
 _BROKEN_CONNECTION = frozenset({"ConnectError", "ReadError", "WriteError", "RemoteProtocolError", "CloseError"})
+
+
+class Refused(StoreError):
+    """Chroma works, but will not do what it was asked; asking again is no use."""
 
 
 def import_chromadb() -> Any:
@@ -104,10 +109,10 @@ class Chroma:
                 self._collections.clear()
                 self.breaker.success()
                 return missing
-            if name in ("InvalidArgumentError", "InvalidDimensionException", "DuplicateIDError"):
-                self.breaker.success()  # it answered; the fault is in what was asked
-            else:
-                self.breaker.failure()
+            if name in _FAULT_OF_OURS:
+                self.breaker.success()
+                raise Refused(f"Chroma: {name}: {problem}") from problem
+            self.breaker.failure()
             raise StoreError(f"Chroma: {name}: {problem}") from problem
         except BaseException:
             self.breaker.failure()

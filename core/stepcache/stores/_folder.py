@@ -187,7 +187,12 @@ class Folder:
     def secure(self) -> None:
         """Files 0600, folders 0700: what a cache holds is its owner's business."""
         for found in self.chromas():
-            _limit(found, 0o700 if found.is_dir() else 0o600)
+            if found.is_dir():
+                _limit(found, 0o700)
+                for inner in found.iterdir():
+                    _limit(inner, 0o600)
+            else:
+                _limit(found, 0o600)
 
     def size(self) -> int:
         """Bytes of all files."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepcache.errors import StoreError
-from stepcache.stores._chroma_client import Chroma
+from stepcache.stores._chroma_client import Chroma, Refused
 from stepcache.stores._inbox import Blocked, Cleared, Inbox, Order, Put, Removed
 from stepcache.stores._index import place_of
 from stepcache.stores._records import Shelf, block_id, collection_name, placeholder_vector
@@ -84,9 +84,7 @@ class Writing:
             return
         try:
             self._write(chroma, changes)
-        except StoreError:
-            if len(changes) == 1 or not self._engine.breaker.closed:
-                raise
+        except Refused:
             for change in changes:
                 self._write_alone(chroma, change)
         self._settle(changes)
@@ -94,9 +92,7 @@ class Writing:
     def _write_alone(self, chroma: Chroma, change: Change) -> None:
         try:
             self._write(chroma, [change])
-        except StoreError as problem:
-            if not self._engine.breaker.closed:
-                raise
+        except Refused as problem:
             self._engine.queue.dropped += 1
             logger.warning("An entry could not be written and was dropped: %s", problem)
 
