@@ -25,17 +25,21 @@ FORMS_OF_COEFFICIENTS = [
     ("2·x = 6", 3), ("2×x = 6", 3), ("x*4 = 8", 2), ("+x = 4", 4), ("x/4 = 2", 8), ("x ÷ 4 = 2", 8), ("3x/4 = 6", 8),
     ("(2/3)x = 4", 6), ("0x + x = 3", 3), ("1x = 3", 3), ("2 * -x = 6", -3), ("2·(-3)·x = 12", -2),
     # brackets
-    ("2(x+1)=10", 4), ("x(2+1) = 9", 3), ("3(x-2)-2(x+1)=0", 8), ("-(x-1)=5", -4), ("(x+1)(2)=8", 3), ("[2(x + 1)] = 8", 3),
+    ("2(x+1)=10", 4), ("x(2+1) = 9", 3), ("3(x-2)-2(x+1)=0", 8), ("-(x-1)=5", -4), ("(x+1)(2)=8", 3),
+    ("[2(x + 1)] = 8", 3),
     ("2(3(x - 1) + 2) = 10", 2), ("(x + 1)/2 = 3", 5), ("(x - 1)·3 = 6", 3),
     # decimals and fractions
     ("0.1x + 0.2 = 0.3", 1), (".5x = 2", 4), ("1.25x = 5", 4), (r"\frac{1}{2}x + 3 = 7", 8), (r"\frac{x}{3} = 4", 12),
     (r"\dfrac{2x + 1}{3} = 5", 7), (r"2 \cdot x = 8", 4), (r"2 \times x + 1 = 9", 4), (r"\left(x + 1\right) = 4", 3),
     # either side, both sides
-    ("5x - 4 = 2x + 8", 4), ("13 = 2x + 3", 5), ("5 = x", 5), ("0 = 3 - x", 3), ("1036 - 992 = 22*y", 2), ("7*y - 2*y = 0", 0),
+    ("5x - 4 = 2x + 8", 4), ("13 = 2x + 3", 5), ("5 = x", 5), ("0 = 3 - x", 3), ("1036 - 992 = 22*y", 2),
+    ("7*y - 2*y = 0", 0),
     # unicode signs and digits
-    ("2x − 3 = 7", 5), ("2x – 3 = 7", 5), ("２x ＋ ３ ＝ １３", 5), ("٢x + ٣ = ١٣", 5), ("２ｘ + 3 = 13", 5), ("2𝑥 + 3 = 13", 5),
+    ("2x − 3 = 7", 5), ("2x – 3 = 7", 5), ("２x ＋ ３ ＝ １３", 5), ("٢x + ٣ = ١٣", 5), ("２ｘ + 3 = 13", 5),
+    ("2𝑥 + 3 = 13", 5),
     # any name
-    ("2N = 4", 2), ("S + 1 = 3", 2), ("E = 5", 5), ("I + 2 = 5", 3), ("2e + 1 = 5", 2), ("2π = 6", 3), ("3λ + 1 = 7", 2), ("2ж = 8", 4),
+    ("2N = 4", 2), ("S + 1 = 3", 2), ("E = 5", 5), ("I + 2 = 5", 3), ("2e + 1 = 5", 2), ("2π = 6", 3),
+    ("3λ + 1 = 7", 2), ("2ж = 8", 4),
     ("x_1 + 3 = 5", 2), ("2x₁ = 6", 3), ("2x_{12} = 6", 3), ("4o = 8", 2), ("2l = 2", 1), ("3i = 9", 3),
 ]  # fmt: skip
 
@@ -56,26 +60,38 @@ def test_solving_what_was_printed_gives_back_the_solution(seed: int, form: str, 
 
 
 WORDINGS = {
-    "": ["2x + 3 = 13", "$2x + 3 = 13$", "\\(2x + 3 = 13\\)", "2x + 3 = 13.", "  2x + 3 = 13  \n", "(2x + 3 = 13)", "**2x + 3 = 13**"],
+    "": ["2x + 3 = 13", "$2x + 3 = 13$", "\\(2x + 3 = 13\\)", "2x + 3 = 13.", "  2x + 3 = 13  \n", "(2x + 3 = 13)",
+    "**2x + 3 = 13**"],
     "en": [
-        "Solve 2x + 3 = 13 for x.", "2x+3=13, solve for x", "Solve for x: 2x+3=13 please", "Solve for x 2x + 3 = 13", "Find x if 2x + 3 = 13",
-        "What is x if 2x + 3 = 13?", "Find the value of x in the equation 2x + 3 = 13", "Calculate x from 2x + 3 = 13.",
-        "Can you solve the equation 2x + 3 = 13?", "Determine x such that 2x + 3 = 13", "Solve the following linear equation: 2x + 3 = 13",
-        "If 2x + 3 = 13, what is x?", "For which value of x does 2x + 3 = 13 hold?", "Equation: 2x + 3 = 13\nFind x.", "Isolate x in 2x + 3 = 13",
-        "What value of x satisfies 2x + 3 = 13?", "Solve $2x + 3 = 13$ for $x$.", "Solve\n\n    2x + 3 = 13\n\nfor x.", "Hi! Please work out x: 2x + 3 = 13. Thanks!",
-        "SOLVE 2x + 3 = 13 FOR x", "2x + 3 = 13, x = ?", "- Find x\n- Equation: 2x + 3 = 13", "Let's solve 2x + 3 = 13!",
+        "Solve 2x + 3 = 13 for x.", "2x+3=13, solve for x", "Solve for x: 2x+3=13 please", "Solve for x 2x + 3 = 13",
+        "Find x if 2x + 3 = 13",
+        "What is x if 2x + 3 = 13?", "Find the value of x in the equation 2x + 3 = 13",
+        "Calculate x from 2x + 3 = 13.",
+        "Can you solve the equation 2x + 3 = 13?", "Determine x such that 2x + 3 = 13",
+        "Solve the following linear equation: 2x + 3 = 13",
+        "If 2x + 3 = 13, what is x?", "For which value of x does 2x + 3 = 13 hold?",
+        "Equation: 2x + 3 = 13\nFind x.", "Isolate x in 2x + 3 = 13",
+        "What value of x satisfies 2x + 3 = 13?", "Solve $2x + 3 = 13$ for $x$.",
+        "Solve\n\n    2x + 3 = 13\n\nfor x.", "Hi! Please work out x: 2x + 3 = 13. Thanks!",
+        "SOLVE 2x + 3 = 13 FOR x", "2x + 3 = 13, x = ?", "- Find x\n- Equation: 2x + 3 = 13",
+        "Let's solve 2x + 3 = 13!",
     ],
     "de": [
-        "Löse 2x + 3 = 13 nach x auf.", "Löse die Gleichung 2x + 3 = 13.", "Bestimme x: 2x + 3 = 13", "Berechne x aus 2x + 3 = 13 bitte", "Was ist x, wenn 2x + 3 = 13?",
+        "Löse 2x + 3 = 13 nach x auf.", "Löse die Gleichung 2x + 3 = 13.", "Bestimme x: 2x + 3 = 13",
+        "Berechne x aus 2x + 3 = 13 bitte", "Was ist x, wenn 2x + 3 = 13?",
         "Bitte lösen Sie die folgende Gleichung: 2x + 3 = 13", "Lo\u0308se 2x + 3 = 13",
     ],
     "es": [
-        "Resuelve 2x+3=13 para x", "Resuelve la ecuación 2x + 3 = 13", "Halla x si 2x + 3 = 13", "¿Cuál es el valor de x si 2x + 3 = 13?", "Encuentra el valor de x en 2x + 3 = 13, por favor.",
+        "Resuelve 2x+3=13 para x", "Resuelve la ecuación 2x + 3 = 13", "Halla x si 2x + 3 = 13",
+        "¿Cuál es el valor de x si 2x + 3 = 13?", "Encuentra el valor de x en 2x + 3 = 13, por favor.",
         "Calcula x: 2x + 3 = 13",
     ],
-    "fr": ["Résous 2x + 3 = 13", "Résoudre l'équation 2x + 3 = 13", "Trouve x si 2x + 3 = 13", "Quelle est la valeur de x si 2x + 3 = 13 ?", "Résolvez l’équation 2x + 3 = 13 pour x, s'il vous plaît."],
-    "zh": ["求解 2x+3=13", "解方程：2x+3=13", "请解方程2x+3=13", "已知2x+3=13，求x的值。", "求x：2x+3=13", "2x+3=13，求x"],
-    "ar": ["حل المعادلة 2x+3=13", "أوجد قيمة x في المعادلة 2x + 3 = 13", "من فضلك حل 2x + 3 = 13", "أوجد x إذا كان 2x + 3 = 13"],
+    "fr": ["Résous 2x + 3 = 13", "Résoudre l'équation 2x + 3 = 13", "Trouve x si 2x + 3 = 13",
+    "Quelle est la valeur de x si 2x + 3 = 13 ?", "Résolvez l’équation 2x + 3 = 13 pour x, s'il vous plaît."],
+    "zh": ["求解 2x+3=13", "解方程：2x+3=13", "请解方程2x+3=13", "已知2x+3=13，求x的值。",
+           "求x：2x+3=13", "2x+3=13，求x"],
+    "ar": ["حل المعادلة 2x+3=13", "أوجد قيمة x في المعادلة 2x + 3 = 13", "من فضلك حل 2x + 3 = 13",
+    "أوجد x إذا كان 2x + 3 = 13"],
 }  # fmt: skip
 
 
@@ -89,32 +105,46 @@ def test_the_equation_is_found_among_harmless_words(language: str, prompt: str) 
 
 REFUSED = {
     "two equations": ["Solve 2x=6 and 3y=12", "Solve 2x = 6 and 3x = 12", "2x = 6; 3x = 9", "x = 2x = 6"],
-    "systems": ["x + y = 3; x - y = 1", "Solve 2*b - 4*v = -0*v - 4, 0 = -5*b + 6*v - 6 for b.", "3x + 4y = 10", "xy = 6", "2x + y = 4 for x"],
+    "systems": ["x + y = 3; x - y = 1", "Solve 2*b - 4*v = -0*v - 4, 0 = -5*b + 6*v - 6 for b.", "3x + 4y = 10",
+    "xy = 6", "2x + y = 4 for x"],
     "no unknown": ["3 = 3", "Solve 2 + 3 = 5", "What is 2 + 3?", "x", "Solve", ""],
-    "powers": ["x^2 = 4", "x² = 4", "x**2 = 4", "2^x = 8", "x(x-1)=0", "x·x = 4", "x^{2} = 4", "√x = 3", r"\sqrt{x} = 3"],
+    "powers": ["x^2 = 4", "x² = 4", "x**2 = 4", "2^x = 8", "x(x-1)=0", "x·x = 4", "x^{2} = 4", "√x = 3",
+    r"\sqrt{x} = 3"],
     "denominators": ["1/x = 2", "3/(x - 1) = 2", "x/0 = 2", "2/3x = 4", "1/2(x + 1) = 3"],
     "inequalities": ["x + 1 > 3", "2x <= 4", "x ≠ 3", "x ≥ 2", "x != 2", "x ≈ 2", "2x := 6"],
     "absolute values and functions": ["|x| = 4", "sin(x) = 0", "f(x) = 3", "log x = 2", "x! = 6", "x mod 3 = 1"],
-    "parameters": ["Given a=2, solve ax+3=13", "Solve ax + 3 = 13 for x", "Let a = 2. Solve a*x = 4", "Solve 2x + b = 4 for x", "x = k"],
+    "parameters": ["Given a=2, solve ax+3=13", "Solve ax + 3 = 13 for x", "Let a = 2. Solve a*x = 4",
+    "Solve 2x + b = 4 for x", "x = k"],
     "composed": [
-        "Let l be 4 + 2. Suppose 2*d = l. Solve d = 5*v - v + 4 for v.", "Suppose 8 = 5*g + 3. Solve -2*f = -6*f - g for f.",
+        "Let l be 4 + 2. Suppose 2*d = l. Solve d = 5*v - v + 4 for v.",
+        "Suppose 8 = 5*g + 3. Solve -2*f = -6*f - g for f.",
         "Let d = -13291 - -13306. Solve d = -38*v + 91 for v.",
     ],
     "other demands": [
-        "Give me a hint for 2x + 3 = 13, not the answer", "Is x = 4 a solution of 2x + 3 = 13?", "Write a story about 2x + 3 = 13", "Find the mistake in 2x + 3 = 13",
-        "Find the student's mistake: 2x + 3 = 13", "Explain 2x + 3 = 13", "What kind of equation is 2x + 3 = 13?", "Do not solve 2x + 3 = 13", "Is 2x + 3 = 13?",
-        "What is the equation 2x + 3 = 13 for?", "Graph 2x + 3 = 13", "Plot y = 2x + 3", "Solve 2x + 3 = 13 without algebra", "Solve 2x + 3 = 13 using matrices",
-        "Check whether 2x + 3 = 13 is linear", "Solve 2x + 3 = 13 like a pirate", "How many solutions has 2x + 3 = 13?", "What is 2x if 2x + 3 = 13?", "Solve 2x + 3 = 13 in 3 steps",
-        "Translate 2x + 3 = 13 into words", "Ana has 2x + 3 = 13 apples", "Rewrite 2x + 3 = 13 in standard form", "Only the first step of 2x + 3 = 13", "Solve 2x + 3 = 13 and double the result",
+        "Give me a hint for 2x + 3 = 13, not the answer", "Is x = 4 a solution of 2x + 3 = 13?",
+        "Write a story about 2x + 3 = 13", "Find the mistake in 2x + 3 = 13",
+        "Find the student's mistake: 2x + 3 = 13", "Explain 2x + 3 = 13", "What kind of equation is 2x + 3 = 13?",
+        "Do not solve 2x + 3 = 13", "Is 2x + 3 = 13?",
+        "What is the equation 2x + 3 = 13 for?", "Graph 2x + 3 = 13", "Plot y = 2x + 3",
+        "Solve 2x + 3 = 13 without algebra", "Solve 2x + 3 = 13 using matrices",
+        "Check whether 2x + 3 = 13 is linear", "Solve 2x + 3 = 13 like a pirate",
+        "How many solutions has 2x + 3 = 13?", "What is 2x if 2x + 3 = 13?", "Solve 2x + 3 = 13 in 3 steps",
+        "Translate 2x + 3 = 13 into words", "Ana has 2x + 3 = 13 apples", "Rewrite 2x + 3 = 13 in standard form",
+        "Only the first step of 2x + 3 = 13", "Solve 2x + 3 = 13 and double the result",
     ],
-    "another unknown asked for": ["Solve 2x+3=13 for y", "Solve for t: 2x = 6", "Find n if 2N = 4", "Solve 2x = 6 and end with y = <value>"],
-    "languages that are not known": ["Los 2x + 3 = 13 op", "Lös ekvationen 2x + 3 = 13", "Реши уравнение 2x + 3 = 13", "2x+3=13 を解いて", "방정식 2x+3=13을 풀어라"],
+    "another unknown asked for": ["Solve 2x+3=13 for y", "Solve for t: 2x = 6", "Find n if 2N = 4",
+    "Solve 2x = 6 and end with y = <value>"],
+    "languages that are not known": ["Los 2x + 3 = 13 op", "Lös ekvationen 2x + 3 = 13",
+    "Реши уравнение 2x + 3 = 13", "2x+3=13 を解いて", "방정식 2x+3=13을 풀어라"],
     "mixed languages": ["Solve die Gleichung 2x + 3 = 13", "Resuelve the equation 2x + 3 = 13"],
-    "numerals that can be read in two ways": ["Löse x = 1.000", "Resuelve 2x = 1,000", "2x = 1,000", "x = 1.2.3", "1 1/2 x = 3", "x = 12,34,56", "2 3x = 6"],
-    "broken": ["2x + = 13", "(2x + 3 = 13", "2x + 3 =", "= 13", "2x ++ 3 = 13", "2x + 3) = 13", "x = ", r"\frac{1}{x = 2", "{x] = 2"],
+    "numerals that can be read in two ways": ["Löse x = 1.000", "Resuelve 2x = 1,000", "2x = 1,000", "x = 1.2.3",
+    "1 1/2 x = 3", "x = 12,34,56", "2 3x = 6"],
+    "broken": ["2x + = 13", "(2x + 3 = 13", "2x + 3 =", "= 13", "2x ++ 3 = 13", "2x + 3) = 13", "x = ",
+    r"\frac{1}{x = 2", "{x] = 2"],
     "letters at the end": ["Solve x + 3 = 13 y", "Solve 2x = 6 a", "x + 3 = 5 x y"],
     "huge powers": ["9**9**9**9 * x = 1", "9^9^9^9 x = 1"],
-    "code and fields": ["x = 5  # comment", 'the JSON {"x": "2 = y"}', "if (x == 3) return;", "x += 3", "x = input()", "color=red", "a=b"],
+    "code and fields": ["x = 5  # comment", 'the JSON {"x": "2 = y"}', "if (x == 3) return;", "x += 3",
+    "x = input()", "color=red", "a=b"],
 }  # fmt: skip
 
 
@@ -201,8 +231,10 @@ def test_harmless_wording_leaves_no_residue_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("equation", "shape"),
     [
-        ("2x + 3 = 13", "n*v+n=n"), ("-7y - 4 = 1", "n*v+n=n"), ("2*x+3=13", "n*v+n=n"), ("x + 3 = 13", "v+n=n"), ("-x + 3 = 13", "-v+n=n"),
-        ("1x + 3 = 13", "1*v+n=n"), ("0x + x = 13", "0*v+v=n"), ("13 = 2x + 3", "n=n*v+n"), ("2(x - 1) = 4", "n*(v+n)=n"), ("x/2 = 4", "v/n=n"),
+        ("2x + 3 = 13", "n*v+n=n"), ("-7y - 4 = 1", "n*v+n=n"), ("2*x+3=13", "n*v+n=n"), ("x + 3 = 13", "v+n=n"),
+        ("-x + 3 = 13", "-v+n=n"),
+        ("1x + 3 = 13", "1*v+n=n"), ("0x + x = 13", "0*v+v=n"), ("13 = 2x + 3", "n=n*v+n"),
+        ("2(x - 1) = 4", "n*(v+n)=n"), ("x/2 = 4", "v/n=n"),
     ],
 )  # fmt: skip
 def test_the_shape_abstracts_literals_and_signs_but_not_the_form(equation: str, shape: str) -> None:

@@ -33,7 +33,8 @@ def test_a_right_worked_solution_passes_and_any_wrong_number_in_it_fails(
         harmless = spec.check(changed).ok
         # Zero in front (05) or a state no one needs may still be right; the final answer never may be wrong.
         if where == len(lines) - 1:
-            assert not harmless or int("".join(filter(str.isdigit, spoiled))) == int("".join(filter(str.isdigit, body)))
+            assert not harmless or int("".join(filter(str.isdigit, spoiled))) == int("".join(filter(str.isdigit,
+                body)))
 
 
 @settings(deadline=None, max_examples=60)
@@ -52,8 +53,10 @@ def test_the_states_of_another_equation_do_not_pass_though_the_solution_is_the_s
         assert not verdict.ok or prompt.startswith("2x")
 
 
-ANSWERS = ["x = 5/7", "x = \\frac{5}{7}", "$x = \\dfrac{5}{7}$", "5/7", "\\boxed{\\frac{5}{7}}", "\\boxed{x = 5/7}", "x = 10/14",
-           "The solution is x = 5/7.", "7x = 5, so x = 5/7", "x ≈ 0.714", "x = 5/7 ≈ 0.714", "x \\approx 0.71", "The value of x is about 0.714.",
+ANSWERS = ["x = 5/7", "x = \\frac{5}{7}", "$x = \\dfrac{5}{7}$", "5/7", "\\boxed{\\frac{5}{7}}", "\\boxed{x = 5/7}",
+    "x = 10/14",
+           "The solution is x = 5/7.", "7x = 5, so x = 5/7", "x ≈ 0.714", "x = 5/7 ≈ 0.714", "x \\approx 0.71",
+           "The value of x is about 0.714.",
            "5/7 = x", "**x = 5/7**", "x = (5)/(7)"]  # fmt: skip
 
 
@@ -62,8 +65,10 @@ def test_every_form_of_the_exact_answer_passes_and_a_rounded_one_where_it_says_s
     assert spec_of("Solve 2x + 9 = 9x + 4").check(reply).ok
 
 
-@pytest.mark.parametrize("reply", ["x = 0.714", "0.714", "x ≈ 0.72", "x ≈ 1", "x ≈ 0", "x = 0.7142857142857143", "x = 7/5", "x is about 0.72.",
-                                   "x = -5/7", "x = 5/7 ≈ 0.8", "x = 5", "7x = 5", "5/7 = 0.714, so x = 5/7", "", "x", "x = ", "y = 5/7"])  # fmt: skip
+@pytest.mark.parametrize("reply", ["x = 0.714", "0.714", "x ≈ 0.72", "x ≈ 1", "x ≈ 0", "x = 0.7142857142857143",
+    "x = 7/5", "x is about 0.72.",
+                                   "x = -5/7", "x = 5/7 ≈ 0.8", "x = 5", "7x = 5", "5/7 = 0.714, so x = 5/7", "",
+                                   "x", "x = ", "y = 5/7"])  # fmt: skip
 def test_a_rounded_or_wrong_or_missing_answer_fails(reply: str) -> None:
     assert not spec_of("Solve 2x + 9 = 9x + 4").check(reply).ok
 
@@ -77,8 +82,10 @@ def test_decimals_are_exact() -> None:
 
 
 FALSE = [
-    "2x = 10\nx = 5\nCheck: 2(5) + 3 = 14", "13 - 3 = 9, so 2x = 10, x = 5", "2x = 11\nx = 5", "x = 5, or x = -5", "x = 4\nx = 5", "2x + 3 = 14\nx = 5",
-    "The answer is 4. x = 5", "\\boxed{4}\nx = 5", "x = 5\n\\boxed{6}", "x = 5, x = 6", "\\frac{10}{2} = 4, x = 5", "2(5) = 11, x = 5", "x = 5 and 2 = 3",
+    "2x = 10\nx = 5\nCheck: 2(5) + 3 = 14", "13 - 3 = 9, so 2x = 10, x = 5", "2x = 11\nx = 5", "x = 5, or x = -5",
+    "x = 4\nx = 5", "2x + 3 = 14\nx = 5",
+    "The answer is 4. x = 5", "\\boxed{4}\nx = 5", "x = 5\n\\boxed{6}", "x = 5, x = 6", "\\frac{10}{2} = 4, x = 5",
+    "2(5) = 11, x = 5", "x = 5 and 2 = 3",
     "x = 5. There is no solution.", "2x = 10\nx = 10/2 = 6", "x = 5 = 6", "Divide both sides by 3: 2x/3 = 5, x = 5",
 ]  # fmt: skip
 
@@ -89,10 +96,14 @@ def test_one_false_claim_spoils_a_right_answer(reply: str) -> None:
 
 
 TRUE = [
-    "x=5", "x = 5.", "x = 5!", "x = 05", "x = 5.0", "x = \\boxed{5}", "So, $x = 5$", "13 = 2x + 3\n10 = 2x\n5 = x", "2x + 3 = 13 ⇒ 2x = 10 ⇒ x = 5", "x + 3/2 = 13/2\nx = 5",
-    "x = 5\n\nVerification: 2·5 + 3 = 10 + 3 = 13", "(x = 5)", "Answer: 5", "The solution to the equation is 5.", "x equals 5", "The coefficient 2 and the constant 3. x = 5",
-    "Multiply both sides by 2: 4x + 6 = 26; x = 5", "1. x = 5", "Let f(x) = 2x + 3. Then x = 5", "(1) 2x + 3 = 13\n(2) 2x = 10\n(3) x = 5", "La solución es x = 5",
-    "x = 5 ✅", "\\begin{aligned} 2x &= 13 - 3 \\\\ &= 10 \\end{aligned} x = 5", "\\[\n2x\n=\n10\n\\]\n\\[ x = 5 \\]", "5",
+    "x=5", "x = 5.", "x = 5!", "x = 05", "x = 5.0", "x = \\boxed{5}", "So, $x = 5$", "13 = 2x + 3\n10 = 2x\n5 = x",
+    "2x + 3 = 13 ⇒ 2x = 10 ⇒ x = 5", "x + 3/2 = 13/2\nx = 5",
+    "x = 5\n\nVerification: 2·5 + 3 = 10 + 3 = 13", "(x = 5)", "Answer: 5", "The solution to the equation is 5.",
+    "x equals 5", "The coefficient 2 and the constant 3. x = 5",
+    "Multiply both sides by 2: 4x + 6 = 26; x = 5", "1. x = 5", "Let f(x) = 2x + 3. Then x = 5",
+    "(1) 2x + 3 = 13\n(2) 2x = 10\n(3) x = 5", "La solución es x = 5",
+    "x = 5 ✅", "\\begin{aligned} 2x &= 13 - 3 \\\\ &= 10 \\end{aligned} x = 5", "\\[\n2x\n=\n10\n\\]\n\\[ x = 5 \\]",
+    "5",
 ]  # fmt: skip
 
 
@@ -113,9 +124,11 @@ def test_the_answer_must_be_in_the_unknown_of_the_request() -> None:
     assert spec_of("Solve 2x_1 = 6").check("x_1 = 3").ok
 
 
-NONE = ["There is no solution.", "No solution", "The equation has no solutions.", "1 = 3 is impossible, so there is no solution", "Es gibt keine Lösung.", "No hay solución.", "sin solución",
+NONE = ["There is no solution.", "No solution", "The equation has no solutions.",
+    "1 = 3 is impossible, so there is no solution", "Es gibt keine Lösung.", "No hay solución.", "sin solución",
         "Il n'y a pas de solution.", "aucune solution", "无解", "لا يوجد حل"]  # fmt: skip
-ALL = ["All real numbers.", "Every number is a solution.", "There are infinitely many solutions.", "alle Zahlen", "todos los números", "tous les nombres", "所有实数", "جميع الأعداد"]  # fmt: skip
+ALL = ["All real numbers.", "Every number is a solution.", "There are infinitely many solutions.", "alle Zahlen",
+    "todos los números", "tous les nombres", "所有实数", "جميع الأعداد"]  # fmt: skip
 
 
 def test_no_solution_and_all_numbers_are_known_in_every_language() -> None:
@@ -136,7 +149,8 @@ def test_no_solution_and_all_numbers_are_known_in_every_language() -> None:
 DEMANDS = [
     ("Give only the value.", ["5", "5.", "$5$", "x = 5"], ["2x = 10\nx = 5", "The value is:\n5", "6"]),
     ("Give only the answer.", ["5", "x = 5"], ["2x = 10\n\nx = 5"]),
-    ("Use numbered steps.", ["1. 2x = 10\n2. x = 5", "Step 1: 2x = 10\nStep 2: x = 5", "**1.** 2x = 10\n**2.** x = 5"], ["2x = 10\nx = 5", "- 2x = 10\n- x = 5"]),
+    ("Use numbered steps.", ["1. 2x = 10\n2. x = 5", "Step 1: 2x = 10\nStep 2: x = 5",
+    "**1.** 2x = 10\n**2.** x = 5"], ["2x = 10\nx = 5", "- 2x = 10\n- x = 5"]),
     ("End with x = <value>", ["2x = 10\nx = 5", "**x = 5**", "x=5"], ["x = 5\nDone.", "The answer is 5"]),
     ("Use LaTeX.", ["$x = 5$", "\\[ x = 5 \\]"], ["x = 5"]),
 ]  # fmt: skip
@@ -152,8 +166,10 @@ def test_demands_are_checked(demand: str, met: list[str], unmet: list[str]) -> N
 
 
 PROMPTS = [
-    "Solve {} for x.", "{}", "Löse {} nach x auf.", "Resuelve {} para x", "Résous {} pour x", "求解{}", "حل المعادلة {}", "Solve {}. Show numbered steps.", "Solve {}. Give only the value.",
-    "Solve {}. Give only the answer.", "Solve {} in LaTeX", "Solve {} and end with x = <value>", "Solve {}. Answer in French.", "Solve {}. Use numbered steps and LaTeX. End with x = <value>",
+    "Solve {} for x.", "{}", "Löse {} nach x auf.", "Resuelve {} para x", "Résous {} pour x", "求解{}",
+    "حل المعادلة {}", "Solve {}. Show numbered steps.", "Solve {}. Give only the value.",
+    "Solve {}. Give only the answer.", "Solve {} in LaTeX", "Solve {} and end with x = <value>",
+    "Solve {}. Answer in French.", "Solve {}. Use numbered steps and LaTeX. End with x = <value>",
     "Solve {}. No explanation.", "Solve {}. Use numbered steps. Only the answer.",
 ]  # fmt: skip
 

@@ -110,18 +110,24 @@ STYLED = {
     "a bare chain": "2x + 3 = 13\n2x = 10\nx = 5",
     "arrows": "2x + 3 = 13 → 2x = 10 → x = 5",
     "implications": "$2x + 3 = 13 \\implies 2x = 10 \\implies x = 5$",
-    "an aligned block": "\\begin{align*}\n2x + 3 &= 13 \\\\\n2x &= 13 - 3 \\\\\nx &= \\frac{10}{2} \\\\\nx &= 5\n\\end{align*}",
-    "stress": "**Step 1:** Subtract 3 from both sides.\n\n2x + 3 - 3 = 13 - 3\n\n2x = 10\n\n**Step 2:** Divide by 2.\n\n**x = 5**",
-    "display": "Divide after you subtract 3 from both sides:\n\\[ 2x = 10 \\]\nDivide both sides by 2:\n\\[ \\frac{2x}{2} = \\frac{10}{2} \\]\nso\n\\[ \\boxed{x = 5} \\]",
-    "prose": "To solve the equation 2x + 3 = 13, we first subtract 3 from both sides, which gives 2x = 10. Then we divide "
+    "an aligned block": "\\begin{align*}\n2x + 3 &= 13 \\\\\n2x &= 13 - 3 \\\\\n"
+    "x &= \\frac{10}{2} \\\\\nx &= 5\n\\end{align*}",
+    "stress": "**Step 1:** Subtract 3 from both sides.\n\n2x + 3 - 3 = 13 - 3\n\n2x = 10\n\n"
+    "**Step 2:** Divide by 2.\n\n**x = 5**",
+    "display": "Divide after you subtract 3 from both sides:\n\\[ 2x = 10 \\]\nDivide both sides by 2:\n"
+    "\\[ \\frac{2x}{2} = \\frac{10}{2} \\]\nso\n\\[ \\boxed{x = 5} \\]",
+    "prose": "To solve the equation 2x + 3 = 13, we first subtract 3 from both sides, which gives 2x = 10. "
+    "Then we divide "
     "both sides by 2 to get x = 5. Therefore, the solution is x = 5.",
     "gerunds": "Subtracting 3 from both sides gives 2x = 10. Dividing both sides by 2 gives x = 5.",
     "a check": "2x = 10\nx = 5\n\nCheck: 2(5) + 3 = 10 + 3 = 13 ✓",
     "a long check": "Subtract 3: 2x = 10\nDivide by 2: x = 5\nTo check, substitute x = 5 into the original equation:\n"
     "2 * 5 + 3 = 13\n10 + 3 = 13\n13 = 13",
     "arithmetic": "2x = 13 - 3 = 10, so x = 10 / 2 = 5.",
-    "the coefficient": "Subtract the constant 3 from both sides: 2x = 10. Divide by the coefficient of x, which is 2: x = 5.",
-    "text in LaTeX": "\\[ \\text{Subtract 3 from both sides: } 2x = 10 \\]\n\\[ \\text{Divide both sides by 2: } x = 5 \\]",
+    "the coefficient": "Subtract the constant 3 from both sides: 2x = 10. "
+    "Divide by the coefficient of x, which is 2: x = 5.",
+    "text in LaTeX": "\\[ \\text{Subtract 3 from both sides: } 2x = 10 \\]\n"
+    "\\[ \\text{Divide both sides by 2: } x = 5 \\]",
     "the answer alone": "x = 5",
     "a box": "$$\\boxed{5}$$",
     "a number": "5",
@@ -152,7 +158,8 @@ LANGUAGES = {
 
 @pytest.mark.parametrize(("prompt", "reply"), LANGUAGES.items())
 def test_phrases_of_other_languages_turn_with_the_sign(prompt: str, reply: str) -> None:
-    assert rewritten(prompt.format("13"), reply, prompt.format("15")) == reply.replace("10", "12").replace("= 5", "= 6")
+    assert rewritten(prompt.format("13"), reply, prompt.format("15")) == reply.replace("10", "12").replace("= 5",
+        "= 6")
     turned = prompt.format("13").replace("+ 3", "- 5").replace("+3", "-5")
     new = rewritten(prompt.format("13"), reply, turned)
     assert new is not None
@@ -248,7 +255,8 @@ def test_decimals_stay_decimals() -> None:
         '{"version":1,"slots":[[0,1,9,true,1,null,true,true,true,false,true,null,null]],'
         '"names":[],"prose":false,"rigid":false}',
         '{"version":99,"slots":[],"names":[],"prose":false,"rigid":false}',
-        '{"version":1,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],"prose":false,"rigid":false}',
+        '{"version":1,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],'
+        '"prose":false,"rigid":false}',
     ],
 )
 def test_a_damaged_trace_never_makes_a_wrong_rewrite(trace: str) -> None:

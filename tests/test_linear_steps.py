@@ -30,7 +30,8 @@ def test_all_steps_pass_for_the_request_they_were_made_for() -> None:
         assert passes(prompt, REPLY, steps=STEPS) == [True] * 4
 
 
-@pytest.mark.parametrize("prompt", ["Solve 2x + 3 = 15 for x.", "Solve 3x + 3 = 15 for x.", "Solve 3x + 3 = 18 for x."])
+@pytest.mark.parametrize("prompt", ["Solve 2x + 3 = 15 for x.", "Solve 3x + 3 = 15 for x.",
+    "Solve 3x + 3 = 18 for x."])
 def test_a_changed_constant_fails_only_the_steps_that_depend_on_it(prompt: str) -> None:
     assert passes(prompt, REPLY, steps=STEPS) == [True, False, False, False]
 
@@ -69,8 +70,10 @@ def test_a_reply_to_the_very_same_equation_need_only_be_right() -> None:
 
 
 WRONG_CHAINS = [
-    "Subtract 7: 2x = 6 + 4\nx = 5", "Divide both sides by 3: 2x = 10\nx = 5", "Subtract 3 from both sides: x = 5", "2x + 3 - 3 = 13\nx = 5", "4x + 6 = 26\nx = 5",
-    "Add 3 to both sides: 2x = 10\nx = 5", "2x = 10\nDivide both sides by 5: x = 5", "Subtract 3 from both sides.\nx = 5.\nDivide by 3.",
+    "Subtract 7: 2x = 6 + 4\nx = 5", "Divide both sides by 3: 2x = 10\nx = 5", "Subtract 3 from both sides: x = 5",
+    "2x + 3 - 3 = 13\nx = 5", "4x + 6 = 26\nx = 5",
+    "Add 3 to both sides: 2x = 10\nx = 5", "2x = 10\nDivide both sides by 5: x = 5",
+    "Subtract 3 from both sides.\nx = 5.\nDivide by 3.",
 ]  # fmt: skip
 
 
@@ -82,9 +85,12 @@ def test_an_equal_solution_alone_makes_no_chain(reply: str) -> None:
 
 
 CHAINS = [
-    "2x = 10\nx = 5", "13 = 2x + 3\n10 = 2x\n5 = x", "Swap: 13 = 2x + 3\n2x = 10\nx = 5", "Subtract 3, then divide by 2: x = 5", "x = (13 - 3)/2 = 5",
-    "Divide both sides by 2: x + 3/2 = 13/2\nSubtract 3/2 from both sides: x = 10/2\nx = 5", "Subtract 3 from both sides to get 2x + 3 - 3 = 13 - 3, or 2x = 10. x = 5",
-    "2x + 3 = 13; 13 - 3 = 10; 10/2 = 5; x = 5", "Subtract 7: 2x - 4 = 6\nAdd 4 to both sides: 2x = 10\nx = 5", "Multiply both sides by -1: -2x - 3 = -13\nAdd 3 to both sides: -2x = -10\nDivide by -2: x = 5",
+    "2x = 10\nx = 5", "13 = 2x + 3\n10 = 2x\n5 = x", "Swap: 13 = 2x + 3\n2x = 10\nx = 5",
+    "Subtract 3, then divide by 2: x = 5", "x = (13 - 3)/2 = 5",
+    "Divide both sides by 2: x + 3/2 = 13/2\nSubtract 3/2 from both sides: x = 10/2\nx = 5",
+    "Subtract 3 from both sides to get 2x + 3 - 3 = 13 - 3, or 2x = 10. x = 5",
+    "2x + 3 = 13; 13 - 3 = 10; 10/2 = 5; x = 5", "Subtract 7: 2x - 4 = 6\nAdd 4 to both sides: 2x = 10\nx = 5",
+    "Multiply both sides by -1: -2x - 3 = -13\nAdd 3 to both sides: -2x = -10\nDivide by -2: x = 5",
 ]  # fmt: skip
 
 
