@@ -128,29 +128,27 @@ class Procedure(Spec):
     def _patch_prompt(self, prompt: str, steps: Sequence[Step], region: tuple[int, int]) -> str:
         """As few words as do: the request, the steps to write anew, the rules. Kept steps would only cost tokens."""
         start, stop = region
-        these, them, numbers = ("this step", "it", "number") if stop - start == 1 else ("these steps", "them", "numbers")
-        rules = [
-            f"{them.capitalize()} must not have {change.without!r}: put {change.instead or 'something else'} in its place."
-            for change in self.wanted.changes
-        ]
+        steps = steps[start:stop]
+        these, them, numbers = ("step", "it", "number") if len(steps) == 1 else ("steps", "them", "numbers")
+        rules = [f"Use {change.instead}, not {change.without}." if change.instead else
+                 f"Do without {change.without}: put something else in its place." for change in self.wanted.changes]
         if self.wanted.people is not None:
             rules.append(f"Adapt every amount to {self.wanted.people} people.")
-        words = " or ".join(map(repr, self._named_in(steps[start:stop])))
-        never = f"Don't write {words}, and nothing" if words else "Write nothing"
+        words = " or ".join(map(repr, self._named_in(steps)))
         return (
-            f"{prompt.rstrip()}\n\nAn older answer has {these}:\n\n"
-            f"{''.join(step.text for step in steps[start:stop]).strip()}\n\n"
+            f"{prompt.rstrip()}\n\nAn older answer has the {these}:\n\n"
+            f"{''.join(step.text for step in steps).strip()}\n\n"
             f"Write {them} anew so that the answer fits. {' '.join(rules)} Keep the {numbers} and the language. "
-            f"{never} but the new {these.split()[1]}."
+            f"{f'Never write {words}. ' if words else ''}Write nothing but the new {these}."
         )
 
     def _named_in(self, steps: Sequence[Step]) -> tuple[str, ...]:
-        """The words of the things to leave out, in the forms that these steps have."""
-        found = {change.without: None for change in self.wanted.changes}
-        for step in steps:
-            for change in self.wanted.changes:
-                if word := mentions(_content(step), change.without, change.instead, change.language):
-                    found[word.casefold()] = None
+        """The words of the things to leave out, in the forms that these steps have them in."""
+        found: dict[str, None] = {}
+        for change in self.wanted.changes:
+            if not change.instead:
+                said = [mentions(_content(step), change.without, "", change.language) for step in steps]
+                found |= dict.fromkeys([change.without, *(word.casefold() for word in said if word)])
         return tuple(found)
 
     def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
