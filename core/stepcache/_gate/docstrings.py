@@ -158,7 +158,7 @@ def _without_stray_letters(left: list[Token], right: list[Token]) -> tuple[list[
                 other
                 for other in rest
                 if "number" not in (one.what, other.what)
-                and ("word" in (one.what, other.what) or {one.what, other.what} <= {"quote", "identifier"})
+                and ("word" in (one.what, other.what) or {one.what, other.what} <= {"name", "quote", "identifier"})
                 and distance(one.text.lower(), other.text.lower(), 1 + size // 5) <= (1 + size // 5 if size > 2 else 0)
             ),
             None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stepcache._gate.spelling import stems
 from stepcache._gate.tables import Language, Phrase
 from stepcache._gate.token import Token
 
@@ -86,6 +87,8 @@ def _frame(clause: list[Token], tables: Language) -> list[Token]:
     """A clause without the wording that only says that something is asked for."""
     clause = _drop_request(clause, tables)
     clause = _drop_lead(clause, tables)
+    if not clause:
+        return clause
     headed = _head(clause, tables)
     if headed is None:
         headed = _drop_indirect(clause, tables)
@@ -107,6 +110,8 @@ def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
         if not _begins(clause, words):
             continue
         rest = clause[len(words) :]
+        if words[-1] == "mind" and rest[0].key.endswith("ing"):  # would you mind listing
+            rest[0] = rest[0]._replace(key=next(iter(stems(rest[0].key) & tables.verbs), rest[0].key))
         if rest[0].key in tables.verbs:
             return [rest[0]._replace(start=True), *rest[1:]]
         if tables.name == "de" and rest[-1].key in tables.verbs and len(rest) > 1:
@@ -119,6 +124,8 @@ def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
 def _drop_lead(clause: list[Token], tables: Language) -> list[Token]:
     """Without "tell me" before a question; "tell me what X is" becomes "what is X"."""
     for words in tables.leads.get(clause[0].key, ()):
+        if tuple(token.key for token in clause) == words:
+            return []  # "tell me:" before the question
         if _begins(clause, words) and clause[len(words)].what == "question":
             rest = clause[len(words) :]
             rest[0] = rest[0]._replace(start=True)
