@@ -1,0 +1,341 @@
+"""The LlamaIndex wrapper: every way of calling, exact and similar reuse, structured output, instrumentation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+
+import pytest
+from llama_index.core import Settings
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock, ToolCallBlock
+from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
+from llama_index.core.llms import LLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.tools import FunctionTool
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.event_handlers import BaseEventHandler
+from llamaindex_fakes import CallingLLM, SayingLLM
+from pydantic import BaseModel, Field
+
+from llamaindex_stepcache import StepCacheLLM
+from stepcache import CacheControl, ConfigurationError, StepCache
+from stepcache.stores.memory import MemoryStore
+from stepcache.testing import HashEmbedder
+
+EQUATION = "1. Subtract 3 from both sides: 2x = 10\n2. Divide both sides by 2: x = 5\n\nx = 5"
+
+
+def memory() -> StepCache:
+    return StepCache(MemoryStore(), HashEmbedder())
+
+
+def saying(say=lambda prompt: "an elm, tall and green and old and wide") -> StepCacheLLM:
+    return StepCacheLLM(llm=SayingLLM(say=say), cache=memory())
+
+
+def calling(say) -> StepCacheLLM:
+    return StepCacheLLM(llm=CallingLLM(say=say), cache=memory())
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage(role=MessageRole.USER, content=text)
+
+
+def marker(response) -> dict:
+    return response.additional_kwargs["stepcache"]
+
+
+def test_one_name_and_the_wrapped_kind():
+    assert isinstance(calling(lambda *a: "x"), FunctionCallingLLM)
+    assert isinstance(calling(lambda *a: "x"), StepCacheLLM)
+    assert not isinstance(saying(), FunctionCallingLLM)
+    assert calling(lambda *a: "x").metadata.is_function_calling_model
+
+
+def test_complete_in_four_ways_shares_one_record():
+    llm = saying()
+    first = llm.complete("Name a tree")
+    assert marker(first)["outcome"] == "miss"
+    *_, streamed = llm.stream_complete("Name a tree")
+    deltas = "".join(chunk.delta for chunk in llm.stream_complete("Name a tree"))
+
+    async def main():
+        chunks = [chunk async for chunk in await llm.astream_complete("Name a tree")]
+        return await llm.acomplete("Name a tree"), chunks
+
+    awaited, chunks = asyncio.run(main())
+    assert first.text == streamed.text == deltas == awaited.text == chunks[-1].text
+    assert len(chunks) > 1
+    assert marker(chunks[-1])["source"] == "cache"
+    assert awaited.raw == first.raw
+    assert len(llm.llm.log) == 1
+
+
+def test_a_fresh_stream_passes_through_and_is_recorded():
+    llm = saying()
+    chunks = list(llm.stream_complete("Name a tree"))
+    assert len(chunks) == 9
+    assert marker(chunks[-1])["outcome"] == "miss"
+    assert marker(llm.complete("Name a tree"))["exact"]
+    assert len(llm.llm.log) == 1
+
+
+def test_a_stream_left_early_records_nothing():
+    llm = saying()
+    stream = llm.stream_complete("Name a tree")
+    next(stream)
+    stream.close()
+    assert marker(llm.complete("Name a tree"))["outcome"] == "miss"
+
+
+def test_chat_in_four_ways_and_rewording():
+    llm = calling(lambda text, tools, messages: "an elm, tall and green and old and wide")
+    first = llm.chat([user("Name a tree")])
+    hit = llm.chat([user("Please name a tree.")])
+    assert (marker(first)["outcome"], marker(hit)["outcome"], marker(hit)["calls"]) == ("miss", "reuse", 0)
+    assert hit.message.content == first.message.content
+    *_, last = llm.stream_chat([user("Name a tree")])
+
+    async def main():
+        return await llm.achat([user("Name a tree")]), [c async for c in await llm.astream_chat([user("Name a tree")])]
+
+    awaited, chunks = asyncio.run(main())
+    assert last.message.content == awaited.message.content == chunks[-1].message.content == first.message.content
+    assert "".join(chunk.delta for chunk in chunks) == first.message.content
+    assert first.raw == awaited.raw
+    assert len(llm.llm.log) == 1
+
+
+def test_a_changed_constant_is_rewritten():
+    llm = calling(lambda text, tools, messages: EQUATION)
+    llm.chat([user("Solve 2x + 3 = 13 for x.")])
+    response = llm.chat([user("Solve 2x + 3 = 15 for x.")])
+    assert response.message.content == EQUATION.replace("10", "12").replace("x = 5", "x = 6")
+    assert marker(response)["source"] == "rewrite"
+
+
+def test_system_message_model_and_options_are_part_of_the_request():
+    llm = saying()
+    llm.complete("Name a tree")
+    llm.complete("Name a tree", max_tokens=5)
+    llm.llm.temperature = 0.3
+    llm.complete("Name a tree")
+    assert len(llm.llm.log) == 3
+    chat = calling(lambda *a: "elm")
+    chat.chat([user("Name a tree")])
+    chat.chat([ChatMessage(role=MessageRole.SYSTEM, content="In French."), user("Name a tree")])
+    assert len(chat.llm.log) == 2
+
+
+def test_earlier_turns_make_it_exact_only():
+    llm = calling(lambda *a: "elm")
+    turns = [user("Who wrote Emma?"), ChatMessage(role=MessageRole.ASSISTANT, content="Jane Austen")]
+    other = [user("Who wrote Dracula?"), ChatMessage(role=MessageRole.ASSISTANT, content="Bram Stoker")]
+    llm.chat([*turns, user("When was the author born?")])
+    assert marker(llm.chat([*other, user("When was the author born?")]))["outcome"] == "miss"
+    assert marker(llm.chat([*turns, user("when was the author born")]))["outcome"] == "miss"
+    assert marker(llm.chat([*turns, user("When was the author born?")]))["exact"]
+
+
+def test_images_count_by_content(tmp_path):
+    llm = calling(lambda *a: "a cat")
+
+    def asked(data: bytes, **more):
+        return [ChatMessage(role=MessageRole.USER, blocks=[TextBlock(text="What is this?"), ImageBlock(**(
+            more or {"image": data}))])]
+
+    llm.chat(asked(b"cat"))
+    assert marker(llm.chat(asked(b"cat")))["exact"]
+    assert marker(llm.chat(asked(b"dog")))["outcome"] == "miss"
+    llm.chat(asked(b"", url="https://example.com/a.png"))
+    assert marker(llm.chat(asked(b"", url="https://example.com/a.png")))["outcome"] == "miss"
+
+
+class Album(BaseModel):
+    """An album."""
+
+    title: str
+    year: int
+
+
+class LargerAlbum(BaseModel):
+    """An album."""
+
+    title: str
+    year: int
+    label: str
+
+
+def album_by_words(prompt: str) -> str:
+    if "Still to be written" in prompt:
+        return '{"label": "EMI"}'
+    return '{"title": "Blue", "year": 1971}'
+
+
+@pytest.mark.parametrize("forms", ["function", "words"])
+def test_one_more_required_field_costs_one_small_call(forms):
+    prompt = PromptTemplate("Describe the album {name}.")
+    if forms == "words":
+        llm = saying(album_by_words)
+    else:
+        def say(text, tools, messages):
+            if "Still to be written" in text:
+                return '{"label": "EMI"}'
+            return [(tools[0]["function"]["name"], {"title": "Blue", "year": 1971})]
+
+        llm = calling(say)
+    assert llm.structured_predict(Album, prompt, name="Blue") == Album(title="Blue", year=1971)
+    assert llm.structured_predict(Album, prompt, name="Blue") == Album(title="Blue", year=1971)
+    assert len(llm.llm.log) == 1
+    larger = llm.structured_predict(LargerAlbum, prompt, name="Blue")
+    assert larger == LargerAlbum(title="Blue", year=1971, label="EMI")
+    assert len(llm.llm.log) == 2
+    again = asyncio.run(llm.astructured_predict(LargerAlbum, prompt, name="Blue"))
+    assert again == larger
+    assert len(llm.llm.log) == 2
+
+
+def test_as_structured_llm():
+    llm = saying(album_by_words)
+    response = llm.as_structured_llm(Album).complete("Describe the album Blue.")
+    assert response.raw == Album(title="Blue", year=1971)
+    llm.as_structured_llm(Album).complete("Describe the album Blue.")
+    assert len(llm.llm.log) == 1
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def test_tool_calls_come_back_whole_and_never_for_other_tools():
+    llm = calling(lambda text, tools, messages: [("add", {"a": 3, "b": 5})] if tools else "none")
+    tool = FunctionTool.from_defaults(add)
+    first = llm.chat_with_tools([tool], user_msg="Add 3 and 5")
+    again = llm.chat_with_tools([tool], user_msg="Add 3 and 5")
+    assert [c.tool_kwargs for c in llm.get_tool_calls_from_response(again)] == [{"a": 3, "b": 5}]
+    assert marker(again)["exact"]
+    assert isinstance(again.message.blocks[0], ToolCallBlock)
+    assert first.message.blocks[0].tool_kwargs == again.message.blocks[0].tool_kwargs
+    other = FunctionTool.from_defaults(add, description="Adds otherwise")
+    assert not marker(llm.chat_with_tools([other], user_msg="Add 3 and 5"))["exact"]
+    assert len(llm.llm.log) == 2
+
+
+def test_predict_and_call_runs_the_tool_once_a_call():
+    llm = calling(lambda text, tools, messages: [("add", {"a": 3, "b": 5})])
+    tool = FunctionTool.from_defaults(add)
+    assert str(llm.predict_and_call([tool], user_msg="Add 3 and 5")) == "8"
+    assert str(llm.predict_and_call([tool], user_msg="Add 3 and 5")) == "8"
+    assert len(llm.llm.log) == 1
+
+
+class Collecting(BaseEventHandler):
+    seen: list = Field(default_factory=list)
+
+    def handle(self, event, **kwargs):
+        if type(event).__name__.startswith(("LLMChatStart", "LLMChatEnd", "LLMCompletionStart", "LLMCompletionEnd")):
+            self.seen.append(event)
+
+
+def test_events_come_in_pairs_and_tokens_count_what_was_sent():
+    collecting = Collecting(seen=[])
+    root = get_dispatcher()
+    root.add_event_handler(collecting)
+    counter = TokenCountingHandler(tokenizer=lambda text: text.split())
+    try:
+        llm = calling(lambda *a: "an elm")
+        llm.callback_manager = CallbackManager([counter])
+        llm.chat([user("Name a tree")])
+        llm.chat([user("Name a tree")])
+    finally:
+        root.event_handlers.remove(collecting)
+    names = [type(event).__name__ for event in collecting.seen]
+    assert names == ["LLMChatStartEvent", "LLMChatEndEvent"] * 2
+    assert marker(collecting.seen[-1].response)["source"] == "cache"
+    assert counter.total_llm_token_count == 18
+
+
+def test_settings_take_it_and_mirror_the_callback_manager():
+    llm = saying()
+    Settings.llm = llm
+    manager = CallbackManager([])
+    llm.callback_manager = manager
+    assert llm.llm.callback_manager is manager
+    assert isinstance(Settings.llm, StepCacheLLM)
+    Settings._llm = None
+
+
+def test_predict_and_stream_take_templates():
+    llm = saying()
+    template = PromptTemplate("Name a {thing}")
+    said = llm.predict(template, thing="tree")
+    assert llm.predict(template, thing="tree") == said
+    assert "".join(llm.stream(template, thing="tree")) == said
+    assert asyncio.run(llm.apredict(template, thing="tree")) == said
+    assert len(llm.llm.log) == 1
+
+
+def test_control_per_call():
+    llm = saying()
+    llm.complete("Name a tree", stepcache=CacheControl(no_store=True))
+    llm.complete("Name a tree", stepcache=CacheControl(namespace="acme"))
+    llm.complete("Name a tree")
+    assert len(llm.llm.log) == 3
+    with pytest.raises(ConfigurationError, match="CacheControl"):
+        llm.complete("Name a tree", stepcache={"no_store": True})
+
+
+def test_a_prompt_is_needed_and_bad_arguments_say_what_to_write():
+    with pytest.raises(ValueError, match="prompt"):
+        saying().complete()
+    with pytest.raises(ConfigurationError, match="LlamaIndex LLM"):
+        StepCacheLLM(llm="gpt", cache=":memory:")
+    with pytest.raises(ConfigurationError, match="cache="):
+        StepCacheLLM(llm=SayingLLM(say=str))
+
+
+def test_pickling_keeps_the_folder(tmp_path):
+    llm = StepCacheLLM(llm=SayingLLM(say=str), cache=str(tmp_path))
+    again = pickle.loads(pickle.dumps(llm))  # noqa: S301 - our own bytes
+    assert isinstance(again, StepCacheLLM)
+    assert again.cache == str(tmp_path)
+    with pytest.raises(ConfigurationError, match="folder"):
+        pickle.dumps(saying())
+
+
+def test_to_dict_holds_no_secret():
+    class Secretive(SayingLLM):
+        api_key: str = "sk-very-secret"
+
+    llm = StepCacheLLM(llm=Secretive(say=str), cache=memory())
+    assert "sk-very-secret" not in json.dumps(llm.to_dict(), default=str)
+    assert llm.class_name() == "stepcache_llm"
+
+
+def test_a_models_error_reaches_the_caller():
+    def broken(prompt: str) -> str:
+        raise RuntimeError("down")
+
+    with pytest.raises(RuntimeError, match="down"):
+        saying(broken).complete("Name a tree")
+
+
+def test_fifty_at_once_call_once():
+    llm = calling(lambda *a: "an elm")
+
+    async def main():
+        return await asyncio.gather(*(llm.achat([user("Name a tree")]) for _ in range(50)))
+
+    assert {r.message.content for r in asyncio.run(main())} == {"an elm"}
+    assert len(llm.llm.log) == 1
+
+
+def test_it_is_an_llm_of_its_own_partition():
+    assert issubclass(StepCacheLLM, LLM)
+    cache = memory()
+    llm = StepCacheLLM(llm=SayingLLM(say=lambda prompt: "elm"), cache=cache)
+    llm.complete("Name a tree")
+    assert cache.complete("Name a tree", lambda prompt, purpose: "oak").outcome == "miss"
