@@ -128,6 +128,9 @@ STYLED = {
     "Divide by the coefficient of x, which is 2: x = 5.",
     "text in LaTeX": "\\[ \\text{Subtract 3 from both sides: } 2x = 10 \\]\n"
     "\\[ \\text{Divide both sides by 2: } x = 5 \\]",
+    "terms in prose": "Subtract the 3 from both sides: 2x = 10. "
+    "Divide both sides by 2, because 2 is the coefficient of x: x = 5",
+    "a term": "To isolate the term 2x, subtract 3 from both sides: 2x = 10. x = 5",
     "the answer alone": "x = 5",
     "a box": "$$\\boxed{5}$$",
     "a number": "5",
@@ -178,6 +181,8 @@ REFUSED = {
     "a table": "| 2x | 10 |\n2x = 10, x = 5",
     "units": "2x = 10 kg, x = 5",
     "code": "```python\nprint(10 / 2)\n```\nx = 5",
+    "a counted noun": "Do the 2 steps: 2x = 10, x = 5",
+    "a property": "2 is a factor of both sides. 2x = 10, x = 5",
     "an unbound number": "There are 2 steps: 2x = 10, x = 5",
     "another unknown": "Let y be x. 2x = 10, x = 5",
     "a word that counts": "x is a prime. 2x = 10, x = 5",

@@ -13,6 +13,7 @@ from stepcache.tasks._linear.claims import (
     Mention,
     OperationClaim,
     Reply,
+    TermClaim,
     UnknownClaim,
 )
 from stepcache.tasks._linear.expressions import Sum, Unreadable, has_variable, numbers, plain_value
@@ -22,10 +23,11 @@ from stepcache.tasks._linear.operations import (
     State,
     applied,
     bind_operand,
-    eliminated,
+    distinct,
     gathered,
     is_solved,
     operand_roles,
+    unsaid,
 )
 from stepcache.tasks._linear.prompts import Equation
 from stepcache.tasks._linear.quantities import ONE, Quantity, constant, literal
@@ -112,6 +114,8 @@ class _Chain:
             match claim:
                 case Mention():
                     return ""
+                case TermClaim(value):
+                    return self._term(value)
                 case UnknownClaim(_, _, why):
                     return why
                 case OperationClaim():
@@ -165,6 +169,26 @@ class _Chain:
             last = (waiting.operation, waiting.value, quantity)
             yield done + 1, after, bound, last
             yield from self._after(after, bound, done + 1)
+
+    def _term(self, value: Sum) -> str:
+        """A number or term in prose is one of the state at hand, or the operand just spoken of."""
+        a, b = plain_value(value)
+        if bool(a) == bool(b):
+            return "a number or term without a claim"
+        varies, wanted = bool(a), a or b
+        known = [p.quantity for side in self.state for p in side.pieces if p.varies == varies or not varies]
+        known += [total for side in self.state for total in totals(side.pieces)[: 1 if varies else 2]]
+        if self.last is not None:
+            known.append(self.last[2])
+        for waiting in self.pending:
+            known += operand_roles(waiting.operation, waiting.value, self.state, self.roles)
+        found = distinct([quantity for quantity in known if quantity.value == wanted])
+        if len(found) > 1:
+            raise Ambiguous
+        if not found:
+            return "a number or term without a claim"
+        self.result.binding |= bind_operand(value, found[0])
+        return ""
 
     # Equations
 
@@ -262,7 +286,7 @@ class _Chain:
         """An operation that is not stated but shows in its result: the same on both sides."""
         for way in (sides, sides[::-1]):
             ways = []
-            for state, last in self._unsaid(way):
+            for state, last in unsaid(way, self.state):
                 found = self._match_pair(way, state, [last[2]])
                 if found is not None:
                     ways.append((found, state, last))
@@ -272,52 +296,6 @@ class _Chain:
                 self.last, self.applied, self.operands = last, [state], [last[2]]
                 return self._reach(sides, found, stop)
         return None
-
-    def _unsaid(self, sides: Sequence[Sum]) -> Iterator[tuple[State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
-        (a, b), (c, d) = plain_value(sides[0]), plain_value(sides[1])
-        (p, q), (r, s) = ((x.value, y.value) for x, y in (totals(side.pieces) for side in self.state))
-        if a - p == c - r and b - q == d - s:
-            shifts = [(value, varies) for value, varies in ((a - p, True), (b - q, False)) if value]
-            yield from self._shifted(self.state, shifts, None)
-        for side in self.state:
-            quantity = totals(side.pieces)[0]
-            if (
-                quantity.value
-                and all(quantity.values)
-                and (a, b, c, d) == tuple(v / quantity.value for v in (p, q, r, s))
-            ):
-                value = quantity.value
-                yield applied("divide", quantity, False, self.state), ("divide", (Fraction(0), value), quantity)
-                break
-        for factor in [
-            ONE / piece.quantity for side in self.state for piece in side.pieces if all(piece.quantity.values)
-        ]:
-            if (
-                factor.value != 1
-                and factor.value.denominator == 1
-                and (a, b, c, d) == tuple(v * factor.value for v in (p, q, r, s))
-            ):
-                yield (
-                    applied("multiply", factor, False, self.state),
-                    ("multiply", (Fraction(0), factor.value), factor),
-                )
-
-    def _shifted(
-        self,
-        state: State,
-        shifts: Sequence[tuple[Fraction, bool]],
-        last: tuple[str, tuple[Fraction, Fraction], Quantity] | None,
-    ) -> Iterator[tuple[State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
-        if not shifts:
-            if last is not None:
-                yield state, last
-            return
-        (value, varies), rest = shifts[0], shifts[1:]
-        for quantity in eliminated(-value, varies, state, False):
-            operation = "subtract" if value < 0 else "add"
-            operand = quantity if value < 0 else -quantity
-            size = (abs(value), Fraction(0)) if varies else (Fraction(0), abs(value))
-            yield from self._shifted(applied(operation, operand, varies, state), rest, (operation, size, operand))
 
     def _assignment(self, sides: Sequence[Sum], stop: int) -> Binding | None:
         target = (Side((Piece(ONE, True),)), gathered(self.given)[1])

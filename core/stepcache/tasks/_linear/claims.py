@@ -21,6 +21,7 @@ __all__ = [
     "Mention",
     "OperationClaim",
     "Reply",
+    "TermClaim",
     "UnknownClaim",
     "Word",
     "read_reply",
@@ -73,6 +74,16 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class TermClaim:
+    """A number or term that prose speaks of: "the coefficient of x is 2", "because 2 is a constant"."""
+
+    value: Sum
+    start: int
+    stop: int
+    latex: bool
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownClaim:
     """Mathematics that is not understood."""
 
@@ -81,7 +92,7 @@ class UnknownClaim:
     why: str
 
 
-Claim = EquationClaim | OperationClaim | AnswerClaim | Mention | UnknownClaim
+Claim = EquationClaim | OperationClaim | AnswerClaim | TermClaim | Mention | UnknownClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +154,8 @@ def _claim(items: Sequence[Item], i: int, run: Run, variable: str, decimal_comma
     manner = "exact" if boxed or sole else _answers(items, i, variable)
     if manner is not None:
         return AnswerClaim(sides[0], start, stop, run.latex, manner == "rounded")
+    if _named(items, i):
+        return TermClaim(sides[0], start, stop, run.latex)
     return UnknownClaim(start, stop, "a number or term without a claim")
 
 
@@ -190,6 +203,26 @@ def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "
         elif item.ends and item.text not in {"\\[", "\n", "$$"}:
             return None
     return None
+
+
+_BEFORE_TERM = frozenset(words("the coefficient constant term number because by is since multiplied divided which"))
+_AFTER_TERM = frozenset(words("is and in on from to so which term multiplied divided cancels cancel for as"))
+
+
+def _named(items: Sequence[Item], i: int) -> bool:
+    """Whether prose speaks of a lone number or term of the equation, and does not count with it ("2 steps")."""
+    before = next((item for item in reversed(items[:i]) if isinstance(item, Word) or _ends(item)), None)
+    after = next((item for item in items[i + 1 :] if isinstance(item, Word | Run) or item.text not in _SILENT), None)
+    if not isinstance(before, Word) or before.text not in _BEFORE_TERM:
+        return False
+    return after is None or (isinstance(after, Gap) or (isinstance(after, Word) and after.text in _AFTER_TERM))
+
+
+def _ends(item: Item) -> bool:
+    return isinstance(item, Run) or (isinstance(item, Gap) and item.text not in _SILENT)
+
+
+_SILENT = {"\\(", "\\)", "$"}
 
 
 def _operations(items: Sequence[Item], variable: str, decimal_comma: bool | None) -> dict[int, OperationClaim]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from stepcache.tasks._linear.claims import OperationClaim
-from stepcache.tasks._linear.expressions import Sum, has_variable
+from stepcache.tasks._linear.expressions import Sum, has_variable, plain_value
 from stepcache.tasks._linear.matching import Binding, NoMatch, Piece, Side, bind_constant, match_side, totals
 from stepcache.tasks._linear.quantities import ONE, Quantity, constant
 
-__all__ = ["Pending", "State", "applied", "bind_operand", "eliminated", "gathered", "is_solved", "operand_roles"]
+__all__ = [
+    "Pending",
+    "State",
+    "applied",
+    "bind_operand",
+    "distinct",
+    "eliminated",
+    "gathered",
+    "is_solved",
+    "operand_roles",
+    "unsaid",
+]
 
 State = tuple[Side, Side]
 
@@ -50,7 +61,7 @@ def operand_roles(
             [constant(b)] if abs(b) == 1 else [],
         ]
     for tier in tiers:
-        found = _distinct([q for q in tier if q.value == b])
+        found = distinct([q for q in tier if q.value == b])
         if found:
             return found
     return []
@@ -62,7 +73,7 @@ def eliminated(value: Fraction, varies: bool, state: State, negated: bool) -> li
         own = [piece.quantity for piece in side.pieces if piece.varies == varies]
         total = totals(side.pieces)[0 if varies else 1]
         found += [q for q in [*own, total] if q.value == value]
-    return _distinct([-q for q in found] if negated else found)
+    return distinct([-q for q in found] if negated else found)
 
 
 def applied(operation: str, quantity: Quantity, varies: bool, state: State) -> State:
@@ -94,7 +105,7 @@ def is_solved(state: State) -> bool:
     return (a.same(ONE) and not b and not c) or (c.same(ONE) and not d and not a)
 
 
-def _distinct(quantities: Sequence[Quantity]) -> list[Quantity]:
+def distinct(quantities: Sequence[Quantity]) -> list[Quantity]:
     found: list[Quantity] = []
     for quantity in quantities:
         if not any(quantity.same(other) for other in found):
@@ -110,3 +121,47 @@ def gathered(state: State) -> State:
     divisor = totals(left.pieces)[0] - totals(right.pieces)[0]
     together = Side(tuple(moved))
     return together, Side(tuple(Piece(p.quantity / divisor, False) for p in moved), whole=together, divisor=divisor)
+
+
+def unsaid(
+    sides: Sequence[Sum], state: State
+) -> Iterator[tuple[State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+    """The operations that lead from a state to these sides, with the state each leads to."""
+    (a, b), (c, d) = plain_value(sides[0]), plain_value(sides[1])
+    (p, q), (r, s) = ((x.value, y.value) for x, y in (totals(side.pieces) for side in state))
+    if a - p == c - r and b - q == d - s:
+        shifts = [(value, varies) for value, varies in ((a - p, True), (b - q, False)) if value]
+        yield from _shifted(state, shifts, None)
+    for side in state:
+        quantity = totals(side.pieces)[0]
+        if quantity.value and all(quantity.values) and (a, b, c, d) == tuple(v / quantity.value for v in (p, q, r, s)):
+            value = quantity.value
+            yield applied("divide", quantity, False, state), ("divide", (Fraction(0), value), quantity)
+            break
+    for factor in [ONE / piece.quantity for side in state for piece in side.pieces if all(piece.quantity.values)]:
+        if (
+            factor.value != 1
+            and factor.value.denominator == 1
+            and (a, b, c, d) == tuple(v * factor.value for v in (p, q, r, s))
+        ):
+            yield (
+                applied("multiply", factor, False, state),
+                ("multiply", (Fraction(0), factor.value), factor),
+            )
+
+
+def _shifted(
+    state: State,
+    shifts: Sequence[tuple[Fraction, bool]],
+    last: tuple[str, tuple[Fraction, Fraction], Quantity] | None,
+) -> Iterator[tuple[State, tuple[str, tuple[Fraction, Fraction], Quantity]]]:
+    if not shifts:
+        if last is not None:
+            yield state, last
+        return
+    (value, varies), rest = shifts[0], shifts[1:]
+    for quantity in eliminated(-value, varies, state, False):
+        operation = "subtract" if value < 0 else "add"
+        operand = quantity if value < 0 else -quantity
+        size = (abs(value), Fraction(0)) if varies else (Fraction(0), abs(value))
+        yield from _shifted(applied(operation, operand, varies, state), rest, (operation, size, operand))

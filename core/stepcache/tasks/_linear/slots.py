@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stepcache.tasks._linear.claims import AnswerClaim, EquationClaim, OperationClaim, Reply
+from stepcache.tasks._linear.claims import AnswerClaim, EquationClaim, OperationClaim, Reply, TermClaim
 from stepcache.tasks._linear.expressions import (
     Group,
     Negative,
@@ -64,7 +64,7 @@ def slots_of(reply: Reply, binding: Binding, text: str) -> Iterator[Slot]:
             case EquationClaim(sides):
                 for side in sides:
                     yield from _in_sum(side, binding, claim.latex, text)
-            case AnswerClaim(value):
+            case AnswerClaim(value) | TermClaim(value):
                 yield from _in_sum(value, binding, claim.latex, text)
             case OperationClaim():
                 yield from _in_operand(claim, binding, text)

@@ -27,7 +27,7 @@ denominator detailed details determine determined determining did distribute dis
 distributing distribution distributive divide divided divides dividing division do does doing done down during
 each easier easily easy either eliminate eliminated eliminates eliminating end ends ensure ensures entire
 equal equality equals equation equations equivalent evaluate evaluating every exactly example expand expanded
-expanding expands explain explained explanation express expressed expression expressions factor final finally
+expanding expands explain explained explanation express expressed expression expressions final finally
 find finding finds finish finished first firstly follow following follows for form formula found from front
 fully further get gets getting give given gives giving go goal goes going good got group grouping groups had
 hand has have having help helps hence here hold holds how however i identify identifying if in including
@@ -40,7 +40,7 @@ needs new next no not note now number numbers numerator numerical numerically ob
 obtains of off okay on once-only only onto operation operations opposite or order original originally other
 our out over parentheses parenthesis bracket brackets part parts perform performed performing performs place
 plug plugging please position preserve preserving problem procedure proceed process property prove provided
-put putting reach reached reaches rearrange rearranged rearranging recall reduce reduced reduces reducing
+put putting reciprocal reach reached reaches rearrange rearranged rearranging recall reduce reduced reduces reducing
 regroup remain remaining remains remember remove removed removes removing replace replaced replacing
 represents required respectively result resulting results rewrite rewriting rewritten rhs lhs right right-hand
 righthand rule rules same satisfied satisfies satisfy satisfying see separate separating set shall should show
