@@ -105,7 +105,7 @@ class CallingLLM(FunctionCallingLLM):
     @llm_chat_callback()
     async def astream_chat(self, messages: Sequence[ChatMessage], tools: Any = None, **kwargs: Any):
         async def chunks():
-            for chunk in self.stream_chat(messages, tools, **kwargs):
+            for chunk in self.stream_chat(messages, tools=tools, **kwargs):
                 yield chunk
 
         return chunks()
