@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stepcache._gate import Differs, Same, gate
+from stepcache._gate.docstrings import Around, docstring, loosely_equal
 from stepcache._gate.layout import lay_out
+from stepcache._gate.parse import parse_plainly
 
 BASE = '''from math import pi
 
@@ -169,3 +171,81 @@ def test_a_layout_tells_code_from_prose() -> None:
     brackets = lay_out("def f(\n    x,\n    y,\n):\n    return x\n\nExplain it.")
     assert brackets is not None
     assert brackets.prose == "Explain it."
+
+
+def judged(cached: str, new: str) -> str:
+    """What the code rule says of two texts that examples pin down; "" for nothing."""
+    around = Around(("pick_one",), frozenset(("pick_one", "nums")), pinned=True)
+    found = loosely_equal(parse_plainly(cached, "en"), parse_plainly(new, "en"), around)
+    return "" if found is None else found.what
+
+
+LONG = "Take the numbers of the list and give back those that stand near the middle of it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("the numbers", "the nubmers", ""),
+        ("give back", "hand over", "relation"),
+        ("give back", "hand out", ""),
+        ("near the middle", "near hte middle", ""),
+        ("near the middle", "close to the middle", ""),
+        ("the numbers", "the sorted numbers", ""),
+        ("of the list", "of the list in place", "word"),
+        ("of the list", "of the list with loops", "demand"),
+        ("of the list", "of the list that grows every single day now", "quantifier"),
+        ("of the list", "of the list cheap red old wooden", "colour"),
+        ("of the list", "of the list cheap big old wooden", "demand"),
+        ("and give", "or give", "conjunction"),
+        ("near the", "far the", "opposite"),
+        ("stand near", "never stand near", "negation"),
+        ("the numbers", "the hours", ""),
+        ("the middle", "7", "number"),
+        ("of the list", "of nums", ""),
+    ],
+)
+def test_plain_words_may_change_and_demands_may_not(old: str, new: str, what: str) -> None:
+    assert old in LONG
+    assert judged(LONG, LONG.replace(old, new)) == what
+
+
+@pytest.mark.parametrize(
+    ("cached", "new", "what"),
+    [
+        ("Give the sum of nums", "Give the sum of sums", "word"),
+        ("It takes hours to run", "It takes minutes to run", "unit"),
+        ("It takes a second to run", "It takes a while to run", "number"),
+        ("Sort a list", "Paint nine tall walls of brick", "number"),
+        ("Sort that list", "Paint tall brick walls", "word"),
+        ("Return 'yes' or 'no' to it", "Return 'Yes' or 'no' to it", "quote"),
+        ("Return 'Yes' or 'no' to it", "Return 'Yes' or no to it", ""),
+        ("Retrun teh lsit wiht 'yes' in it", "Return the list with 'yez' in it", ""),
+        ("Retrun teh lsit wiht 3 in it", "Return the list with 4 in it", "number"),
+        ("Retrun teh lsit wiht x in it", "Return the list with a in it", "word"),
+        ("call pick_one on it", "call pick _ one on it", ""),
+        ("call pick_one on it", "call take_some on it", "identifier"),
+        ("", "Sort it", "word"),
+        ("", "", ""),
+    ],
+)
+def test_slips_are_told_from_other_words(cached: str, new: str, what: str) -> None:
+    prose = docstring(new, ("pick_one",)).prose
+    assert judged(cached, prose) == what
+
+
+def test_a_docstring_knows_its_examples() -> None:
+    plain = docstring("Sort it.", ("f",))
+    assert (plain.doctests, plain.examples) == ((), False)
+    tested = docstring("Sort it.\n>>> f(2)\n4\n\nMore.", ("f",))
+    assert (tested.doctests, tested.prose, tested.examples) == ((">>> f(2)", "4"), "Sort it.\n\nMore.", True)
+    assert docstring("f (2) = 4", ("f",)).examples
+    assert docstring("For example, 2 gives 4.", ("f",)).examples
+    assert not docstring("An example of good style.", ("f",)).examples
+    assert docstring("x < = y = = z", ()).prose == "x <= y == z"
+
+
+def test_spaces_may_go_astray_in_the_prose_but_not_only_in_a_literal() -> None:
+    text = CALLS.replace("longest names", "longest names ('a b' is one)")
+    assert gate(text, text.replace("'a b'", "'ab'")) != Same()
+    assert gate(text, text.replace("'a b'", "'ab'").replace("the n longest", "the nlon gest")) == Same()

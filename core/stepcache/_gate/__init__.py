@@ -1,7 +1,40 @@
-"""The content gate: do two prompts ask for the same thing? Pure, explained, without a model."""
+"""The content gate: do two prompts ask for the same thing? Pure, explained, without a model.
 
-from stepcache._gate.gate import canonical, gate
-from stepcache._gate.rules import RULES
+Its tables are read and its patterns built when the first prompts are compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from stepcache._gate.verdict import Differs, Same
 
+if TYPE_CHECKING:
+    from stepcache._gate.rules import RULES
+
 __all__ = ["RULES", "Differs", "Same", "canonical", "gate"]
+
+
+def gate(cached: str, new: str) -> Same | Differs:
+    """Say whether two prompts ask for the same thing: `Same`, or `Differs(what, cached, new)` with what sets them apart.
+
+    Any two texts of any length are taken; in doubt they differ. The rules and what each is worth: docs/how-it-decides.md.
+    """
+    from stepcache._gate.gate import gate as compare
+
+    return compare(cached, new)
+
+
+def canonical(text: str) -> str:
+    """The normal form of a prompt for template keys: equal forms are compared by the gate without any embedding."""
+    from stepcache._gate.gate import canonical as form
+
+    return form(text)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RULES":
+        from stepcache._gate.rules import RULES
+
+        return RULES
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

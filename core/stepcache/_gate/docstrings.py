@@ -107,7 +107,8 @@ def loosely_equal(cached: Parsed, new: Parsed, around: Around) -> Differs | None
         if littered:
             left, right = _without_stray_letters(left, right)
         for token in (*left, *right):
-            variable = len(token.key) == 1 and token.key != "a" and not littered
+            letter = len(token.key) == 1 and token.key != "a"
+            variable = letter and not (littered and len(left) != len(right))
             plain = token.what in _PLAIN or (token.what == "unit" and not _both_measure(left, right))
             if not around.pinned or variable or not plain or token.quoted or token.key in weighty():
                 return _differs(token.what, left, right)
@@ -228,7 +229,10 @@ def _noise(left: list[Token], right: list[Token], around: Around) -> bool:
     ours, theirs = ("".join(token.text.lower() for token in side) for side in (left, right))
     if ours == theirs and ours in (name.lower() for name in around.functions):
         return True  # a prompt may misspell or space out the function it defines
-    if any(token.quoted or token.what in {"identifier", "code"} for token in (*left, *right)):
+    if any(
+        token.quoted or token.what in {"identifier", "code"} or token.text in around.identifiers
+        for token in (*left, *right)
+    ):
         return False
     if ours == theirs:
         return True

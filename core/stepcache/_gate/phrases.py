@@ -31,10 +31,7 @@ def settle(tokens: list[Token], tables: Language) -> list[Token]:
 
 def _settle(tokens: list[Token], tables: Language) -> list[Token]:
     for _ in range(_PASSES):
-        changed = _replace_phrases(tokens, tables)
-        if changed is tokens:
-            break
-        tokens = changed
+        tokens = _replace_phrases(tokens, tables)
     return tokens
 
 
@@ -113,12 +110,19 @@ def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
         if words[-1] == "mind" and rest[0].key.endswith("ing"):  # would you mind listing
             rest[0] = rest[0]._replace(key=next(iter(stems(rest[0].key) & tables.verbs), rest[0].key))
         if rest[0].key in tables.verbs:
-            return [rest[0]._replace(start=True), *rest[1:]]
+            return _without_for_me([rest[0]._replace(start=True), *rest[1:]])
         if tables.name == "de" and rest[-1].key in tables.verbs and len(rest) > 1:
             verb = rest[-1]
             before_last = rest[-2]._replace(after=rest[-2].after + verb.after)
             return [verb._replace(start=True, after=""), *rest[:-2], before_last]
     return clause
+
+
+def _without_for_me(request: list[Token]) -> list[Token]:
+    """ "Could you list them for me" without its last two words."""
+    if len(request) > 3 and [token.key for token in request[-2:]] == ["for", "me"] and not request[-3].after:
+        return [*request[:-3], request[-3]._replace(after=request[-1].after)]
+    return request
 
 
 def _drop_lead(clause: list[Token], tables: Language) -> list[Token]:
@@ -247,8 +251,7 @@ def _match(
             continue
         if not (phrase.instead or phrase.end) and run[0].what == "name":
             continue
-        if tuple(token.key for token in run) != phrase.instead:
-            return phrase
+        return phrase
     return None
 
 
