@@ -83,6 +83,18 @@ def test_a_body_that_never_names_the_function_is_kept_to_the_byte() -> None:
         "obj = [nesting_depth for nesting_depth in items]",
         "def inner(nesting_depth): return nesting_depth",
         "class Local: nesting_depth = 1",
+        "class Local: show = lambda self, nesting_depth=1: nesting_depth",
+        "obj = {nesting_depth: 1 for nesting_depth in items}",
+        "obj = [n for nesting_depth in items if nesting_depth for n in nesting_depth]",
+        "def inner(*nesting_depth, **rest): return nesting_depth",
+        "def inner(**nesting_depth): return nesting_depth",
+        "def inner():\n        with open('x') as nesting_depth: return nesting_depth",
+        "def inner():\n        for nesting_depth in items: print(nesting_depth)",
+        "def inner():\n        try: pass\n        except OSError as nesting_depth: print(nesting_depth)",
+        "def inner():\n        import nesting_depths as depth",
+        "def inner(v):\n        match v:\n            case [nesting_depth, *_]: return nesting_depth",
+        "def inner(v):\n        match v:\n            case {'a': 1, **nesting_depth}: return nesting_depth",
+        "def inner():\n        if (nesting_depth := 2): return nesting_depth",
     ],
 )
 def test_what_only_looks_like_the_name_stays(line: str) -> None:
@@ -126,6 +138,8 @@ def test_a_repeated_docstring_follows_the_request() -> None:
         "    return f'{nesting_depth(items)}'\n",
         "    return 1\n\nnesting_depth = print(nesting_depth)\n",
         "    return 1\n\nfrom os import path as nesting_depth\n",
+        "    class nesting_depth: pass\n    return 1\n",
+        "    return eval('nesting_depth(items)')\n",
     ],
 )
 def test_a_rename_that_is_not_certain_is_refused(body: str) -> None:
@@ -166,6 +180,47 @@ def test_renaming_equals_renaming_the_tree() -> None:
         if isinstance(node, ast.FunctionDef):
             node.name = "depth_of_nesting"
     assert ast.dump(ast.parse(made)) == ast.dump(tree)
+
+
+def test_what_a_scope_takes_from_outside_follows() -> None:
+    body = (
+        "    def inner(f=nesting_depth, *, g: nesting_depth = nesting_depth) -> nesting_depth:\n"
+        "        return nesting_depth(f)\n"
+        "    class Local(type(nesting_depth)):\n"
+        "        deep = nesting_depth\n"
+        "        def method(self, nesting_depth=nesting_depth): return nesting_depth\n"
+        "    return [nesting_depth(i) for i in nesting_depth(items)]\n"
+    )
+    was, now = "nesting_depth", "depth_of_nesting"
+    wanted = body.replace(was, now).replace(f"{now}={now}): return {now}", f"{was}={now}): return {was}")
+    assert rewritten(body) == wanted
+
+
+# --- mentions ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "mention", ["nestnig_depth", "Nesting_DePth", "nesting _ depth", "nesting_depths", "nes ting_depth"]
+)
+def test_a_misspelt_mention_is_a_mention(mention: str) -> None:
+    prompt = PROMPT.format(name="nesting_depth").replace("    >>>", f"    {mention} is used so:\n\n    >>>")
+    right = prompt.replace(mention, "nesting_depth")
+    assert prompt != right
+    assert spec_of(prompt).residue == spec_of(right).residue
+
+
+@pytest.mark.parametrize("other", ["testing_depth", "nesting_width", "nesting_depth_2", "nesting.depth", "nesting"])
+def test_another_name_is_no_mention(other: str) -> None:
+    prompt = PROMPT.format(name="nesting_depth").replace("Count how", f"Like {other}, count how")
+    assert other in spec_of(prompt).residue
+
+
+def test_a_word_is_a_mention_only_where_it_is_called() -> None:
+    prompt = 'def swap(items):\n    """Swap the ends, see swap(items) and SwaP(items); swap nothing else."""\n'
+    residue = spec_of(prompt).residue
+    assert residue.count("requested_function") == 3
+    assert "Swap the ends" in residue
+    assert "swap nothing else" in residue
 
 
 # --- when a name is merely a name -----------------------------------------------------------------------------------

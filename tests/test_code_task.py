@@ -96,6 +96,27 @@ def test_closing_quotes_that_were_mangled_are_understood() -> None:
     assert spec_of('def half(x):\n    """Return half of x.\n    """\n').check("    return x / 2\n").ok
 
 
+def test_a_task_with_a_signature_takes_only_prompts_for_that_function() -> None:
+    for signature, applies in (("running_max(values, start=0)", True), ("running_max(values)", False), ("f(x)", False)):
+        assert (code(signature=signature)(Request(STUB)) is not None) is applies
+
+
+def test_an_explicit_signature_counts_more_than_the_prompt() -> None:
+    spec = spec_of(STUB, signature="def highest(values)")
+    assert spec.check("def highest(values):\n    return max(values)\n").ok
+    assert not spec.check(BODY).ok
+    assert spec.residue != spec_of(STUB, signature="def highest(items)").residue
+
+
+def test_a_prompt_that_holds_the_mark_itself_is_left_alone() -> None:
+    assert code()(Request(STUB.replace("Return for", "Use requested_function and return for"))) is None
+
+
+@pytest.mark.parametrize("language", ["Python", "py", "python3", ""])
+def test_python_has_several_names(language: str) -> None:
+    assert spec_of(ASKED, language=language, signature="is_leap(year)").check(LEAP).ok
+
+
 # --- replies --------------------------------------------------------------------------------------------------------
 
 WHOLE = f"{STUB}{BODY}"
