@@ -1,0 +1,148 @@
+"""Around a real model served by llama.cpp: `STEPCACHE_GGUF=path pytest -m e2e`.
+
+LangChain's integration suite runs twice, fresh and served from what the first pass recorded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langchain_tests.integration_tests import ChatModelIntegrationTests
+from pydantic import BaseModel
+
+from langchain_stepcache import StepCacheChatModel
+from stepcache import StepCache
+from stepcache.demo.serve import serve
+from stepcache.stores.memory import MemoryStore
+
+pytestmark = [pytest.mark.e2e, *(pytest.mark.filterwarnings(f"ignore:{text}") for text in (
+    "Received a Pydantic BaseModel V1 schema", "Cannot use method='json_schema'", ".*stream_events.*", ".*is in beta.*",
+))]
+
+ENDPOINT: dict[str, Any] = {}
+SHARED = StepCache(MemoryStore())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _server() -> Iterator[None]:
+    path = os.environ.get("STEPCACHE_GGUF")
+    assert path, "set STEPCACHE_GGUF to the path of a GGUF model file"
+    with serve(Path(path)) as endpoint:
+        ENDPOINT.update(base_url=endpoint.base_url, model=endpoint.model)
+        yield
+
+
+def served(**options: Any) -> ChatOpenAI:
+    chosen = {"api_key": "none", "temperature": 0, "seed": 1, "stream_usage": True, **options,
+              "max_tokens": 160, "timeout": 600, "max_retries": 0}
+    return ChatOpenAI(**ENDPOINT, **chosen)
+
+
+class Wrapped(StepCacheChatModel):
+    """The wrapper with a constructor of the kind the suite calls."""
+
+    def __init__(self, **options: Any) -> None:
+        if "llm" in options:
+            super().__init__(**options)
+        else:
+            super().__init__(llm=served(**options), cache=SHARED)
+
+
+class OfASmallModel:
+    """What the wrapped model can do.
+
+    Coder models of half a billion parameters write a tool call as text, not in their template's form, so llama.cpp
+    reports none unless a tool is forced; images, sound and documents they don't read at all.
+    """
+
+    @property
+    def chat_model_class(self) -> type[BaseChatModel]:
+        return Wrapped
+
+    @property
+    def has_tool_calling(self) -> bool:
+        return False
+
+    @property
+    def has_tool_choice(self) -> bool:
+        return False
+
+    @property
+    def has_structured_output(self) -> bool:
+        return True
+
+    @property
+    def supports_json_mode(self) -> bool:
+        return True
+
+
+class TestFresh(OfASmallModel, ChatModelIntegrationTests):
+    pass
+
+
+class TestServed(OfASmallModel, ChatModelIntegrationTests):
+    """The same requests again."""
+
+
+class Town(BaseModel):
+    name: str
+    country: str
+
+
+class TownWithRiver(Town):
+    river: str
+
+
+@tool
+def weather(city: str) -> str:
+    """Tell the weather of a city."""
+    return f"{city}: 21 degrees"
+
+
+def test_one_more_field_is_one_small_call() -> None:
+    model = StepCacheChatModel(model=served(), cache=StepCache(MemoryStore()))
+    asked = "Describe the town of Graz in Austria, on the river Mur."
+    first = model.with_structured_output(Town, include_raw=True).invoke(asked)
+    grown = model.with_structured_output(TownWithRiver, include_raw=True).invoke(asked)
+    assert isinstance(first["parsed"], Town)
+    assert isinstance(grown["parsed"], TownWithRiver)
+    assert grown["parsed"].name == first["parsed"].name
+    assert grown["raw"].response_metadata["stepcache"]["source"] == "patch"
+    assert grown["raw"].usage_metadata["output_tokens"] < first["raw"].usage_metadata["output_tokens"] + 10
+    again = model.with_structured_output(TownWithRiver, include_raw=True).invoke(asked)
+    assert again["parsed"] == grown["parsed"]
+    assert again["raw"].usage_metadata["total_tokens"] == 0
+
+
+def test_an_agent_run_twice_calls_the_model_in_the_first_run_only() -> None:
+    cache = StepCache(MemoryStore())
+    model = StepCacheChatModel(model=served(), cache=cache)
+    agent = create_agent(model, tools=[weather])
+    asked = {"messages": [("human", "How is the weather in Graz?")]}
+    first = agent.invoke(asked)["messages"]
+    calls = cache.stats().calls
+    second = agent.invoke(asked)["messages"]
+    assert calls >= 1
+    assert cache.stats().calls == calls
+    assert [(m.type, m.text) for m in first] == [(m.type, m.text) for m in second]
+    assert {m.id for m in first}.isdisjoint(m.id for m in second)
+    made = [call["id"] for m in second if isinstance(m, AIMessage) for call in m.tool_calls]
+    assert made == [m.tool_call_id for m in second if isinstance(m, ToolMessage)]
+
+
+def test_an_equation_is_solved_once_and_rewritten_for_another_constant() -> None:
+    model = StepCacheChatModel(model=served(), cache=StepCache(MemoryStore()))
+    asked = "Solve 2x + 3 = {} for x. Answer in at most three short numbered steps, then end with x = <value>."
+    fresh = model.invoke(asked.format(13))
+    assert fresh.text.rstrip().endswith("x = 5")
+    other = model.invoke(asked.format(15))
+    assert other.text.rstrip().endswith("x = 6")
