@@ -16,9 +16,9 @@ __all__ = ["RULES", "Differs", "Same", "canonical", "gate"]
 
 
 def gate(cached: str, new: str) -> Same | Differs:
-    """Say whether two prompts ask for the same thing: `Same`, or `Differs(what, cached, new)` with what sets them apart.
+    """Say whether two prompts ask for the same thing: `Same`, or `Differs(what, cached, new)` naming what differs.
 
-    Any two texts of any length are taken; in doubt they differ. The rules and what each is worth: docs/how-it-decides.md.
+    Any two texts of any length are taken; in doubt they differ. The rules are described in docs/how-it-decides.md.
     """
     from stepcache._gate.gate import gate as compare
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from stepcache._data import Entry, PatchPlan, Step, Verdict, digest
 from stepcache.patching import repair_prompt, step_patch_prompt, take_steps
-from stepcache.segment import segment
 
 __all__ = ["Spec"]
 
@@ -45,6 +44,8 @@ class Spec(ABC):
 
     def segment(self, text: str) -> tuple[Step, ...]:
         """Cut a reply into steps; joining them gives back `text` exactly."""
+        from stepcache.segment import segment  # its patterns are large; importing stepcache should not build them
+
         return segment(text)
 
     @abstractmethod
