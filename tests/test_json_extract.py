@@ -1,4 +1,4 @@
-"""The one JSON value of a reply is found strictly, wherever it stands, and anything doubtful is refused with a reason."""
+"""The one JSON value of a reply is found strictly, wherever it stands; what is doubtful is refused with a reason."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_numbers_keep_their_digits() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(values, st.sampled_from([None, 0, 2, "\t"]), st.sampled_from(["{}", "```json\n{}\n```", " {} ", "<think>x</think>{}"]))
+@given(values, st.sampled_from([None, 0, 2, "\t"]), st.sampled_from(["{}", "```json\n{}\n```", "<think>x</think>{}"]))
 def test_every_value_comes_back_whole(value: object, indent: int | str | None, around: str) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     result = extract(around.replace("{}", text, 1))
@@ -163,8 +163,11 @@ def test_every_value_comes_back_whole(value: object, indent: int | str | None, a
     assert json.loads(compact(result.json)) == value
 
 
+PIECES = [*'{}[]",:\\`~ \n1ae<>/', "null", "\ud800", "think", "```json\n"]
+
+
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from([*'{}[]",:\\`~ \n1ae<>/', "null", "\ud800", "think", "```json\n"]), max_size=40).map("".join))
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_any_text_is_answered_or_refused(reply: str) -> None:
     result = extract(reply)
     if isinstance(result, Found):

@@ -28,7 +28,7 @@ def residue(prompt: str) -> str:
 
 
 @pytest.mark.parametrize(("prompt", "keys", "about"), [
-    ("Return a JSON object with keys title, pages and isbn for the book Emma.", "title pages isbn", "for the book Emma"),
+    ("Return a JSON object with keys title, pages and isbn for Emma.", "title pages isbn", "for Emma"),
     ("Give me a JSON with the fields title, pages for Emma.", "title pages", "for Emma"),
     ("Produce JSON for Graz with keys name, country.", "name country", "for Graz"),
     ("Create a JSON record for Bo. Required keys: name, age.", "name age", "for Bo"),
@@ -55,7 +55,7 @@ def residue(prompt: str) -> str:
      "für das Buch Emma [de]"),
     ("Genera un JSON con los campos nombre, edad y correo para Bo.", "nombre edad correo", "para Bo [es]"),
     ("Devuelve un objeto JSON con las claves nombre, y edad para Bo.", "nombre edad", "para Bo [es]"),
-    ("Donne-moi un objet JSON avec les champs titre, auteur et année pour Emma.", "titre auteur année", "pour Emma [fr]"),
+    ("Donne-moi un objet JSON avec les champs titre et année pour Emma.", "titre année", "pour Emma [fr]"),
     ("Génère un JSON avec exactement les clés nom, âge pour Bo.", "nom âge", "pour Bo [fr]"),
 ])
 def test_a_list_of_keys_is_read_and_the_rest_is_what_it_is_about(prompt: str, keys: str, about: str) -> None:
@@ -216,7 +216,8 @@ def test_nested_and_optional_keys_are_read() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "", "1, 2", "a b", "a, a", "[a", "[a b]", "[]", "(1)", "'a", "' a'", "a (object with 1)", "a (object with b, and c d)",
+    "", "1, 2", "a b", "a, a", "[a", "[a b]", "[]", "(1)", "'a", "' a'", "a (object with 1)",
+    "a (object with b, and c d)",
     "a (object with b (object with c (object with d (object with e (object with f)))))", "\n- a what is this", "\n- 1",
     ", ".join(f"k{i}" for i in range(300)), "[" + ", ".join(f"k{i}" for i in range(300)) + "]", "a and describe x",
     '"a\nb"',
@@ -241,10 +242,13 @@ def test_a_given_demand_is_cut_from_the_prompt_that_repeats_it() -> None:
     assert json_keys(["age", "name"])(Request(prompt=prompt)).residue == "for Bo"  # type: ignore[union-attr]
 
 
+WORDS = ["JSON", "with", "keys", "a", ",", "and", "{", "}", "\"", "return", "schema", "\n", "- ", ":", "as", "the",
+         "only",
+         ".", '{"type":"object"}', "(", ")", "explain", "\ud800", "mit"]
+
+
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from(["JSON", "with", "keys", "a", ",", "and", "{", "}", '"', "return", "schema", "\n", "- ", ":",
-                                 "as", "the", "only", ".", '{"type":"object"}', "(", ")", "explain", "\ud800", "mit"]),
-                max_size=30).map(" ".join))
+@given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
 def test_no_prompt_makes_recognition_fail(prompt: str) -> None:
     for demand in (demanded_keys(prompt), demanded_schema(prompt)):
         assert demand is None or (demand.schema and "\x1a" not in demand.residue)
@@ -258,7 +262,8 @@ def test_no_prompt_makes_recognition_fail(prompt: str) -> None:
 def test_recognition_takes_linear_time(filler: str) -> None:
     filler *= 28_000 // len(filler)
     started = time.process_time()
-    for prompt in (filler + " Return JSON with keys a, b", "JSON with keys a, b " + filler, filler + ' schema {"type": "object"}'):
+    asks = " Return JSON with keys a, b "
+    for prompt in (filler + asks, asks + filler, filler + ' schema {"type": "object"}'):
         demanded_keys(prompt)
         demanded_schema(prompt)
     assert time.process_time() - started < 4

@@ -15,7 +15,9 @@ keys = st.text(st.characters(codec="utf-8"), min_size=0, max_size=6)
 scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.text(st.characters(codec="utf-8"), max_size=6))
 flat = st.one_of(scalars, st.lists(scalars, max_size=3), st.dictionaries(keys, scalars, max_size=3))
 objects = st.dictionaries(keys, flat, min_size=1, max_size=5)
-layouts = st.sampled_from([(None, (", ", ": ")), (None, (",", ":")), (2, (",", ": ")), (4, (",", " : ")), ("\t", (",", ": "))])
+layouts = st.sampled_from(
+    [(None, (", ", ": ")), (None, (",", ":")), (2, (",", ": ")), (4, (",", " : ")), ("\t", (",", ": "))]
+)
 
 
 def written(value: object, layout: tuple[object, tuple[str, str]]) -> str:
@@ -86,7 +88,8 @@ def test_a_nested_value_is_laid_out_like_its_surroundings() -> None:
     text = '{\n    "a": 1\n}'
     new = put_member(text, 0, "b", '{"x":[1.0,{}],"y":[]}', ["a", "b"])
     assert new == (
-        '{\n    "a": 1,\n    "b": {\n        "x": [\n            1.0,\n            {}\n        ],\n        "y": []\n    }\n}'
+        '{\n    "a": 1,\n    "b": {\n'
+        '        "x": [\n            1.0,\n            {}\n        ],\n        "y": []\n    }\n}'
     )
     assert put_member('{"a":1}', 0, "b", '{ "x" : [1, 2] }', []) == '{"a":1,"b":{"x":[1,2]}}'
     assert replace_span('{"a": 1}', (6, 7), '[ 1,2 ]') == '{"a": [1, 2]}'

@@ -129,9 +129,9 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _asks_for(head: str) -> bool:
     """Whether what stands before "JSON" in its sentence makes JSON the thing to be produced."""
-    if not head.strip(" ,-*#>"):
+    head = head.lstrip(f" ,-*#>\t{_BLANK}")
+    if not head:
         return True
-    head = head.lstrip(" ,-*#>\t")
     if PRODUCING_HEAD.match(head):
         return True
     for pattern in (AND_PRODUCING_HEAD, AS_HEAD):
@@ -188,8 +188,10 @@ def _mention_span(words: str, mark: re.Match[str]) -> tuple[int, int]:
         return mark.start() + styled[-1].end(), mark.end()
     sentence = _sentence(words, mark.start())
     head = words[sentence:mark.start()]
+    sentence += len(head) - len(head.lstrip(f" ,\t{_BLANK}"))
+    head = words[sentence:mark.start()]
     if PRODUCING_HEAD.match(head):
-        return sentence + len(head) - len(head.lstrip()), mark.end()
+        return sentence, mark.end()
     if (joined := AND_PRODUCING_HEAD.match(head)) is not None:
         return sentence + joined.end(1), mark.end()
     tie = TIE.search(head)
