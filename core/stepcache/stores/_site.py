@@ -9,12 +9,13 @@ import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from stepcache.errors import StoreError
-from stepcache.stores._chroma_client import client_for_folder, client_for_url, import_chromadb
+from stepcache.stores._chroma_client import client_for_folder, client_for_url, import_chromadb, session_of
 from stepcache.stores._folder import Folder
 from stepcache.stores._tables import Tables
 
@@ -69,9 +70,12 @@ class ServerSite:
 
     def __init__(self, url: str, headers: Mapping[str, str] | None, timeout: float) -> None:
         self._url, self._headers, self._timeout = url, headers, timeout
+        self._session: Any = None
 
     def connect(self) -> Any:
-        return client_for_url(self._url, self._headers, self._timeout)
+        client = client_for_url(self._url, self._headers, self._timeout)
+        self._session = session_of(client)
+        return client
 
     def lost(self) -> bool:
         return False
@@ -83,10 +87,14 @@ class ServerSite:
         """Nothing: the files are the server's."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Close the connections, which Chroma's own client leaves open."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
 
     def after_fork(self) -> None:
-        """Nothing is held."""
+        """The connections are the parent's."""
+        self._session = None
 
 
 class ClientSite(ServerSite):
@@ -132,6 +140,7 @@ class FolderSite:
         self._snapshot: str | None = None
         self._said: set[str] = set()
         self._forked = False
+        self._looked = 0.0
 
     def connect(self) -> Any:
         folder = self.folder
@@ -215,6 +224,11 @@ class FolderSite:
             logger.warning(text, *values)
 
     def lost(self) -> bool:
+        """Looks at most every twentieth of a second: asking a file system lets other threads in each time."""
+        clock = time.monotonic()
+        if clock - self._looked < 0.05 and self._identity is not None:
+            return False
+        self._looked = clock
         now = self.folder.identity()
         if self.role is Role.GUEST:  # the owner may make the database after we have opened
             return now is None and self._identity is not None

@@ -1,4 +1,4 @@
-"""Looking after what is on disk: giving back space, leaving no trace of what was removed, finding and mending faults."""
+"""Looking after what is on disk: giving back space, leaving no trace of what went, finding and mending faults."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def repair(engine: Engine) -> tuple[str, ...]:
 def _remove_refused(engine: Engine, chroma: Chroma, namespace: str) -> int:
     room = engine.rooms.get(namespace)
     removed = 0
-    for shelf, name in [] if room is None or not engine.rooms.refused else list(room.names.items()):
+    for name in [] if room is None or not engine.rooms.refused else list(room.names.values()):
         bad = [
             id_ for page in chroma.pages(name) for id_, (metadata, _) in page.items()
             if unpack(id_, metadata, namespace, engine.signing_key) is None and not id_.startswith("b")

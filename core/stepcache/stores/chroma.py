@@ -88,15 +88,16 @@ class ChromaStore:
                 raise StoreError("the store is closed")
             if self._engine is None:
                 site = self._site()
-                self._engine = share(site, self._limits, self._signing_key, 1 if site.role is Role.SHARED else 2)
+                failures = 1 if site.role is Role.SHARED else 2  # before calls are refused for a while
+                self._engine = share(site, self._limits, self._signing_key, failures)
                 # A store that is dropped without being closed must not keep the folder.
                 self._leave = weakref.finalize(self, leave_soon, self._engine)
                 self._leave.atexit = False
             return self._engine
 
     def load(self) -> None:
-        """Open the folder or server now; slow once (imports, migrations), so whoever bounds calls in time does it first."""
-        self._open()
+        """Open the folder or server now; slow once (imports, migrations): for whoever bounds calls in time."""
+        self._open().chroma()
 
     def _site(self) -> Site:
         if self._path is not None:
