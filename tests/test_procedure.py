@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from stepcache import Request, StepCache
 from stepcache._data import Entry, stitch
 from stepcache.segment import segment
-from stepcache.tasks._procedure.links import bears_amount, refers_back
+from stepcache.tasks._procedure.links import bears_amount, refers_back, scalable
 from stepcache.tasks._procedure.mentions import mentions, plain_mention
 from stepcache.tasks._procedure.modifiers import read_modifiers
 from stepcache.tasks.procedure import Procedure, procedure
@@ -197,9 +197,12 @@ def test_an_unusable_patch_reply_is_never_served(reply):
     assert result.source == "repair"
 
 
-def test_amounts_copied_from_the_recorded_reply_are_not_taken_for_new_ones():
+@pytest.mark.parametrize("copied", [
+    "2. Fry 1 onion and 2 carrots.\n3. Add 250 g lentils and a litre of stock.",
+    "2. Fry 1 onion and 2 carrots.\n3. Add 700 g lentils and a litre of stock.",
+])
+def test_amounts_copied_from_the_recorded_reply_are_not_taken_for_new_ones(copied):
     case = CASES["people"]
-    copied = "2. Fry 1 onion and 2 carrots.\n3. Add 250 g lentils and a litre of stock."
     fresh = "1. Fry 4 onions.\n2. Simmer 1 kg lentils."
     model = ScriptedModel([case.base[1], copied, fresh])
     with open_cache() as cache:
@@ -214,6 +217,7 @@ def test_amounts_copied_from_the_recorded_reply_are_not_taken_for_new_ones():
     ("1. Toast the seeds.", "3. Toast the seeds.\n"),
     ("**3.** Toast the seeds.", "3. Toast the seeds.\n"),
     ("3) Toast the seeds.\n", "3. Toast the seeds.\n"),
+    ("4. Toast the seeds.", "3. Toast the seeds.\n"),
     ("Step 3: Toast the seeds.", "3. Toast the seeds.\n"),
     ("3. Toast the seeds.\n   - gently", "3. Toast the seeds.\n   - gently\n"),
 ])
@@ -241,7 +245,8 @@ def spec_for(prompt: str) -> Procedure:
     ("How do I make tea without milk?", "1. Boil.\n1. Steep.", "1. Boil.\n3. Steep.", "numbering"),
     ("Wie mache ich Tee ohne Milch?", "1. Wasser kochen.", "1. Milch erwärmen.",
      "absent"),
-    ("How do I make peanut butter cookies without butter?", "1. Stir the peanut butter.", "1. Melt butter.", "absent"),
+    ("How do I make peanut butter cookies without butter?", "1. Stir the peanut butter.", "1. Melt butter.",
+     "absent"),
     ("How do I make tea without milk?", "1. Omit the milk. Don't add any milk.", "1. Heat the milk.", "absent"),
     ("How do I make tea?", "Just boil it.", " ", "procedure"),
     ("How do I make tea without milk?", "ok", "x" * 60_000, "procedure"),
@@ -271,6 +276,11 @@ def test_the_integrity_check(prompt, passing, failing, check):
     ("How do I work without leaving home?", "How do I work without leaving home?", [], None),
     ("Is tea better with or without milk?", "Is tea better with or without milk?", [], None),
     ('How do I translate "without milk"?', 'How do I translate "without milk"?', [], None),
+    ("How do I make chili, no beans?", "How do I make chili?", ["without beans"], None),
+    ("How do I say there is no time?", "How do I say there is no time?", [], None),
+    ("How do I bake bread without further delay?", "How do I bake bread without further delay?", [], None),
+    ("How do I make tea without milk? " + "Tell me. " * 80, "How do I make tea without milk? " + "Tell me. " * 80,
+     [], None),
     ("How do I live without it?", "How do I live without it?", [], None),
     ("How do I file taxes for 2024?", "How do I file taxes for 2024?", [], None),
 ])
@@ -327,6 +337,11 @@ def test_what_replaces_a_thing_is_no_mention_of_it():
 ])
 def test_which_steps_say_how_much(text, bears):
     assert bears_amount(text) is bears
+
+
+def test_times_and_temperatures_need_not_grow_with_the_number_of_people():
+    assert scalable("Bake 200 g for 20-25 minutes at 180 °C, then 1 hour.") == ("200 g",)
+    assert scalable("30 Minuten bei 200 Grad backen.") == ()
 
 
 @pytest.mark.parametrize(("text", "failing", "after", "refers"), [

@@ -14,11 +14,12 @@ from typing import ClassVar
 from stepcache._data import Entry, PatchPlan, Request, Step, Verdict
 from stepcache._marker import Mark, read_mark
 from stepcache.protocols import Task
-from stepcache.tasks._procedure.links import amounts, bears_amount, refers_back
+from stepcache.tasks._procedure.links import bears_amount, refers_back, scalable
 from stepcache.tasks._procedure.mentions import mentions, named, names_with, plain_mention, shows
 from stepcache.tasks._procedure.modifiers import Change, Modifiers, read_modifiers
 from stepcache.tasks._procedure.splice import placed
 from stepcache.tasks._spec import Spec
+from stepcache.tasks.demands import detect_language
 
 __all__ = ["Procedure", "procedure"]
 
@@ -128,19 +129,11 @@ class Procedure(Spec):
     def _patch_prompt(self, prompt: str, steps: Sequence[Step], region: tuple[int, int]) -> str:
         """As few words as do: the request, the steps to write anew, the rules. Kept steps would only cost tokens."""
         start, stop = region
-        steps = steps[start:stop]
-        these, them, numbers = ("step", "it", "number") if len(steps) == 1 else ("steps", "them", "numbers")
-        rules = [f"Use {change.instead}, not {change.without}." if change.instead else
-                 f"Do without {change.without}: put something else in its place." for change in self.wanted.changes]
-        if self.wanted.people is not None:
-            rules.append(f"Adapt every amount to {self.wanted.people} people.")
-        words = " or ".join(map(repr, self._named_in(steps)))
-        return (
-            f"{prompt.rstrip()}\n\nAn older answer has the {these}:\n\n"
-            f"{''.join(step.text for step in steps).strip()}\n\n"
-            f"Write {them} anew so that the answer fits. {' '.join(rules)} Keep the {numbers} and the language. "
-            f"{f'Never write {words}. ' if words else ''}Write nothing but the new {these}."
-        )
+        german = any(change.language == "de" for change in self.wanted.changes) or detect_language(prompt) == "de"
+        rules = (_rules_in_german if german else _rules_in_english)(
+            self.wanted, stop - start, " / ".join(map(repr, self._named_in(steps[start:stop]))))
+        region_text = "".join(step.text for step in steps[start:stop]).strip()
+        return f"{prompt.rstrip()}\n\n{rules[0]}\n\n{region_text}\n\n{' '.join(rules[1:])}"
 
     def _named_in(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """The words of the things to leave out, in the forms that these steps have them in."""
@@ -148,7 +141,7 @@ class Procedure(Spec):
         for change in self.wanted.changes:
             if not change.instead:
                 said = [mentions(_content(step), change.without, "", change.language) for step in steps]
-                found |= dict.fromkeys([change.without, *(word.casefold() for word in said if word)])
+                found |= dict.fromkeys(word.casefold() for word in (change.without, *said) if word)
         return tuple(found)
 
     def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
@@ -161,10 +154,11 @@ class Procedure(Spec):
         written = "".join(step.text for step in new)
         if any(named(written, change.without, change.instead, change.language) for change in self.wanted.changes):
             return None
-        if self.wanted.people is not None and amounts("".join(map(_content, old))) == amounts(
-            "".join(map(_content, new))
+        if self.wanted.people is not None and any(
+            scalable(_content(before)) and scalable(_content(before)) == scalable(_content(after))
+            for before, after in zip(old, new, strict=True)
         ):
-            return None  # the model copied the amounts of the other number of people
+            return None  # amounts for another number of people were copied
         return steps[:start] + new + steps[stop:]
 
 
@@ -181,6 +175,34 @@ def procedure() -> Task:
         return Procedure(request.prompt, read_modifiers(request.prompt))
 
     return recognise
+
+
+def _rules_in_english(wanted: Modifiers, count: int, never: str) -> list[str]:
+    step, it, number = ("step", "it", "number") if count == 1 else ("steps", "them", "numbers")
+    return [
+        f"An older answer has the {step}:",
+        f"Write {it} anew.",
+        *(f"Use {change.instead}, not {change.without}." if change.instead else
+          f"Do without {change.without}: put something else in its place." for change in wanted.changes),
+        *(() if wanted.people is None else (f"Adapt every amount to {wanted.people} people.",)),
+        f"Keep the {number}.",
+        *((f"Never write {never}.",) if never else ()),
+        f"Write nothing but the new {step}.",
+    ]
+
+
+def _rules_in_german(wanted: Modifiers, count: int, never: str) -> list[str]:
+    step, it, number = ("Schritt", "ihn", "Nummer") if count == 1 else ("Schritte", "sie", "Nummern")
+    return [
+        f"Eine ältere Antwort hat {'den' if count == 1 else 'die'} {step}:",
+        f"Schreibe {it} neu.",
+        *(f"Nimm {change.instead}, nicht {change.without}." if change.instead else
+          f"Es soll ohne {change.without} gehen: setze etwas anderes an die Stelle." for change in wanted.changes),
+        *(() if wanted.people is None else (f"Passe alle Mengen an {wanted.people} Personen an.",)),
+        f"Behalte die {number}.",
+        *((f"Schreibe nie {never}.",) if never else ()),
+        f"Schreibe nur {'den neuen' if count == 1 else 'die neuen'} {step}.",
+    ]
 
 
 def _mark(step: Step) -> Mark | None:

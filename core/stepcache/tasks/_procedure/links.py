@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["amounts", "bears_amount", "refers_back"]
+__all__ = ["amounts", "bears_amount", "refers_back", "scalable"]
 
 _NUMBER_WORDS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|halves|halved|quarter|third|double|twice|"
@@ -17,6 +17,10 @@ _AMOUNT = re.compile(
     rf"(?<![^\W_])(?:\d[\d.,/]*(?:\s*[-–x×]\s*\d[\d.,/]*)?(?:\s?[^\W\d_]{{1,4}}\b)?|[¼½¾⅓⅔⅛]|(?:{_NUMBER_WORDS}))"
     rf"(?![^\W_])",
     re.IGNORECASE,
+)
+_STILL = re.compile(
+    r"\d[\d.,]*(?:\s*(?:[-–]|to|bis)\s*\d[\d.,]*)?\s*[-–]?\s*(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|degrees?|"
+    r"sekunden?|minuten?|stunden?|std|tagen?|grad|°|%)", re.IGNORECASE,
 )
 _STEP_NUMBER = re.compile(
     r"\b(?:steps?|schritte?n?s?)\s+(\d{1,3})(?:\s*(?:and|to|und|bis|[-–,])\s*(\d{1,3}))?", re.IGNORECASE
@@ -49,6 +53,11 @@ _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 def amounts(text: str) -> tuple[str, ...]:
     """The numbers in a text, written in digits or words, as they stand, but for the numbers of steps."""
     return tuple(found.group().casefold() for found in _AMOUNT.finditer(_STEP_NUMBER.sub(" ", text)))
+
+
+def scalable(text: str) -> tuple[str, ...]:
+    """The amounts that grow with the number of people: no times, no temperatures."""
+    return amounts(_STILL.sub(" ", text))
 
 
 def bears_amount(text: str) -> bool:

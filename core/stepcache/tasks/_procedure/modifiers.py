@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 __all__ = ["Change", "Modifiers", "read_modifiers"]
 
-_MAX_PROMPT = 4_000  # a longer request is more than a how-to question with a change
+_MAX_PROMPT = 600  # a longer request is more than a how-to question with a change
 
 
 @dataclass(frozen=True, order=True)
@@ -96,7 +96,10 @@ _REPLACED = (
 )
 _WITHOUT = (
     ("en", _pattern(
-        "en", rf"(?:without(?:\s+using)?|with\s+no|no|excluding|omitting|leaving\s+out|free\s+of)\s+{_X['en']}")),
+        "en", rf"(?:without(?:\s+using)?|with\s+no|excluding|omitting|leaving\s+out|free\s+of)\s+{_X['en']}")),
+    ("en", re.compile(  # a bare "no" demands something only where a clause begins with it
+        rf"(?:(?<=[,;:]\s)|(?<=\()|(?<=\s)(?:and|but)\s+)no\s+{_X['en']}" + _TAIL.format(stop=_STOP["en"]),
+        re.IGNORECASE)),
     ("de", _pattern(
         "de", rf"(?:(?:zwar|jedoch)\s+)?ohne\s+(?:zu\s+)?{_X['de']}")),
 )
@@ -161,6 +164,14 @@ def read_modifiers(prompt: str) -> Modifiers:
     return Modifiers(base, tuple(sorted(set(changes))), people)
 
 
+_NO_THING = frozenset({  # idioms and comparisons: "without further ado", "no other words", "without change"
+    "zu", "doing", "question", "fail", "doubt", "doubts", "worries", "problems", "stress", "delay", "other", "others",
+    "more", "less", "fewer", "further", "additional", "longer", "change", "changes", "exception", "exceptions", "limit",
+    "limits", "warning", "details", "being", "making", "losing", "knowing", "weitere", "weiteres", "zweifel",
+    "ausnahme", "probleme", "ende", "mehr", "andere", "anderes",
+})
+
+
 def _bare(phrase: str) -> str:
     """A noun phrase without its article, in one spacing."""
     for article in _ARTICLE.values():
@@ -171,7 +182,7 @@ def _bare(phrase: str) -> str:
 def _is_thing(thing: str, language: str) -> bool:
     """Whether a phrase names a thing or a bare activity; "leaving home" or a lone pronoun is neither."""
     words = thing.casefold().split()
-    if not words or words[0] in {"zu", "doing", "question", "fail", "doubt", "worries", "problems", "stress", "delay"}:
+    if not words or words[0] in _NO_THING:
         return False
     return not (language == "en" and words[0].endswith("ing") and len(words) > 1)
 

@@ -15,7 +15,8 @@ def placed(old: Sequence[Step], written: Sequence[Step]) -> tuple[Step, ...] | N
     """One new step for each old one, with the old marker and separator; None if the reply has not all of them.
 
     The reply may have more than was asked for (steps after the last number asked, a line before or after): only the
-    steps asked for are taken. Numbers decide; a list renumbered from 1 is taken in its order, and so are bare lines.
+    steps asked for are taken. Numbers decide; a list of as many steps that is numbered otherwise is taken in its order,
+    and so are bare lines.
     """
     marks = [_mark(step) for step in old]
     bodies = _bodies(marks, written)
@@ -37,7 +38,7 @@ def _bodies(marks: Sequence[Mark | None], written: Sequence[Step]) -> list[str] 
         by_number = {mark.value: (mark, text) for mark, text in reversed(items)}
         if all(mark.value in by_number for mark in wanted):
             chosen = [by_number[mark.value] for mark in wanted]
-        elif len(items) == len(wanted) and [mark.value for mark, _ in items] == list(range(1, len(items) + 1)):
+        elif len(items) == len(wanted) and _counts_up(items):
             chosen = items
         else:
             chosen = None
@@ -55,6 +56,11 @@ def _bodies(marks: Sequence[Mark | None], written: Sequence[Step]) -> list[str] 
             new, text = next(taken)
             bodies.append(_after(new, text))
     return bodies
+
+
+def _counts_up(items: Sequence[tuple[Mark, str]]) -> bool:
+    values = [mark.value or 0 for mark, _ in items]
+    return values == list(range(values[0], values[0] + len(values)))
 
 
 def _bare(marks: Sequence[Mark | None], texts: Sequence[str]) -> list[str] | None:
