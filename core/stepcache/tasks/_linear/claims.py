@@ -205,7 +205,12 @@ def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "
     return None
 
 
-_BEFORE_TERM = frozenset(words("the coefficient constant term number because by is since multiplied divided which"))
+_BEFORE_TERM = frozenset(
+    words(
+        "the coefficient constant term number because by is since multiplied divided which move moving bring remove "
+        "distribute"
+    )
+)
 _AFTER_TERM = frozenset(words("is and in on from to so which term multiplied divided cancels cancel for as"))
 
 
@@ -225,9 +230,11 @@ def _ends(item: Item) -> bool:
 _SILENT = {"\\(", "\\)", "$"}
 
 
-def _operations(items: Sequence[Item], variable: str, decimal_comma: bool | None) -> dict[int, OperationClaim]:
+def _operations(
+    items: Sequence[Item], variable: str, decimal_comma: bool | None
+) -> dict[int, OperationClaim | UnknownClaim]:
     """The operation phrases, by the index of the item that is their operand."""
-    found: dict[int, OperationClaim] = {}
+    found: dict[int, OperationClaim | UnknownClaim] = {}
     for i, item in enumerate(items):
         verb = _verb(item) if isinstance(item, Word) else None
         if verb is None:
@@ -238,7 +245,12 @@ def _operations(items: Sequence[Item], variable: str, decimal_comma: bool | None
             other = items[at]
             if isinstance(other, Run) and other.tokens:
                 alone = len(other.tokens) == 1 and other.tokens[0].text == variable
-                if alone and at + 1 < len(items) and not by:
+                if alone and not by:
+                    if _by(items, at - 1, at):
+                        found[at] = UnknownClaim(
+                            other.tokens[0].start, other.tokens[0].stop, "an operation with the unknown"
+                        )
+                        break
                     at += 1
                     continue
                 if alone and by and isinstance(items[at - 1], Word) and items[at - 1].text in {"of", "with"}:  # type: ignore[union-attr]
