@@ -202,7 +202,8 @@ LONG = "Take the numbers of the list and give back those that stand near the mid
         ("stand near", "never stand near", "negation"),
         ("the numbers", "the hours", ""),
         ("the middle", "7", "number"),
-        ("of the list", "of nums", ""),
+        ("of the list", "of nums", "word"),
+        ("the numbers", "the num bers", ""),
     ],
 )
 def test_plain_words_may_change_and_demands_may_not(old: str, new: str, what: str) -> None:
@@ -225,6 +226,13 @@ def test_plain_words_may_change_and_demands_may_not(old: str, new: str, what: st
         ("Retrun teh lsit wiht x in it", "Return the list with a in it", "word"),
         ("call pick_one on it", "call pick _ one on it", ""),
         ("call pick_one on it", "call take_some on it", "identifier"),
+        ("call pick_one on it", "call pick _one on it", ""),
+        ("Retrun teh lsit wiht Exampel_1 in it", "Return the list with Example_1 in it", ""),
+        (
+            "Sort tall brick walls quickly near green hill town lamps where cold birds sing loud old songs",
+            "Sort warm bread rolls slowly beside deep lake boats whose tired crews tell long sad tales",
+            "colour",
+        ),
         ("", "Sort it", "word"),
         ("", "", ""),
     ],

@@ -45,6 +45,8 @@ DIFFERENT: dict[str, list[tuple[str, str]]] = {
         ("the weather in July in Rome", "the weather in June in Rome"),
         ("classes offered in the fall", "classes offered in the spring"),
         ("a report for 2023-04-01 to print", "a report for 2023-04-02 to print"),
+        ("the news of May 5, 2024 in it", "the news of May 6, 2024 in it"),
+        ("the news of May 5, 2024 in it", "the news of June 5, 2024 in it"),
         ("Hat der Laden am Montag offen?", "Hat der Laden am Sonntag offen?"),
         ("¿Está abierto el lunes?", "¿Está abierto el martes?"),
         ("Est-ce ouvert le lundi ?", "Est-ce ouvert le mardi ?"),
@@ -241,6 +243,13 @@ SAME: dict[str, list[tuple[str, str]]] = {
         ("fünf Kilometer bis zum See", "5 km bis zum See"),
         ("cinco kilos de harina para el pan", "5 kg de harina para el pan"),
         ("dix pour cent des voix", "10 % des voix"),
+    ],
+    "date": [
+        ("the news of May 5, 2024 in it", "the news of 5 May 2024 in it"),
+        ("the news of the 5th of May 2024 in it", "the news of 2024-05-05 in it"),
+        ("die Nachrichten von dem 5. Mai 2024 in Wien", "die Nachrichten von dem 2024-05-05 in Wien"),
+        ("las noticias de 5 de mayo de 2024 en Lima", "las noticias de 2024-05-05 en Lima"),
+        ("les nouvelles de 5 mai 2024 dans Lyon", "les nouvelles de 2024-05-05 dans Lyon"),
     ],
     "contraction": [
         ("don't run in the hall", "do not run in the hall"),

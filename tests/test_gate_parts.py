@@ -325,6 +325,8 @@ def test_small_print_that_is_harmless(cached: str, new: str) -> None:
         ("Before lunch, Ana eats", "Ana eats before lunch"),
         ("help me translate it", "translate it"),
         ("1.2345 million people in it", "1234500 million people in it"),
+        ("the May 45 2024 plan in it", "the 2024-05-45 plan in it"),
+        ("die Pläne von Mai 5 2024 in Wien", "die Pläne von 2024-05-05 in Wien"),
         ("1.23456789 million people in it", "1.2345678 million people in it"),
         ("It drove 50 m/x on the road", "It drove 50 m on the road"),
         ("the band Please is good", "the band is good"),

@@ -107,10 +107,7 @@ def loosely_equal(cached: Parsed, new: Parsed, around: Around) -> Differs | None
         if littered:
             left, right = _without_stray_letters(left, right)
         for token in (*left, *right):
-            letter = len(token.key) == 1 and token.key != "a"
-            variable = letter and not (littered and len(left) != len(right))
-            plain = token.what in _PLAIN or (token.what == "unit" and not _both_measure(left, right))
-            if not around.pinned or variable or not plain or token.quoted or token.key in weighty():
+            if not around.pinned or not _is_plain(token, left, right, around, littered):
                 return _differs(token.what, left, right)
         if demand is None and _is_demand(left, right):
             demand = _differs("demand", left, right)
@@ -128,6 +125,17 @@ def loosely_equal(cached: Parsed, new: Parsed, around: Around) -> Differs | None
             if opposed(one.key, other.key):
                 return _differs("opposite", [one], [other])
     return None
+
+
+def _is_plain(token: Token, left: list[Token], right: list[Token], around: Around, littered: bool) -> bool:
+    """Whether a word on one side only is of no weight where examples pin the function down."""
+    if token.quoted or token.key in weighty():
+        return False
+    if token.text in around.identifiers and not known(token.text.lower()):
+        return False  # a parameter
+    if len(token.key) == 1 and token.key != "a" and not (littered and len(left) != len(right)):
+        return False  # a variable
+    return token.what in _PLAIN or (token.what == "unit" and not _both_measure(left, right))
 
 
 def _both_measure(left: list[Token], right: list[Token]) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from stepcache._gate import numerals
+from stepcache._gate.dates import join_dates
 from stepcache._gate.pieces import Piece, pieces
 from stepcache._gate.spelling import known, singular
 from stepcache._gate.tables import Language, language
@@ -52,7 +53,7 @@ def read(cut: list[Piece], tables: Language, casing: str) -> list[Token]:
     cut = _drop_hyphens(cut, tables)
     if tables.name == "fr":
         cut = _split_elisions(cut)
-    return _Reader(cut, tables, casing).read()
+    return join_dates(_Reader(cut, tables, casing).read(), tables)
 
 
 class _Reader:
