@@ -426,8 +426,12 @@ def test_only_json_trims_a_recorded_reply_to_it() -> None:
     assert spec is not None
     cached = entry('Sure!\n```json\n{"a": 1, "b": 2}\n```', given_keys("a", "b"))
     assert not all(spec.verify(cached.steps, cached))
+    assert spec.failing_share(cached.steps, spec.verify(cached.steps, cached)) == 0
     assert spec.rewrite(cached.steps, cached) == (Step('{"a": 1}'),)
     assert spec.check('Sure! {"a": 1}').ok
+    more = json_keys()(Request(prompt="Only JSON. Return JSON with keys a, b, c for Bo."))
+    assert more is not None
+    assert patched(more, cached, '{"c": 3}') == '{"a": 1, "b": 2, "c": 3}'
 
 
 def test_almost_json_passes_only_where_repair_is_allowed() -> None:

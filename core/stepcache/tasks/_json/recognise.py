@@ -13,6 +13,7 @@ from typing import Any, Literal
 from stepcache.tasks._json.decode import NotJson, decode
 from stepcache.tasks._json.keylist import KeyList, read_key_list
 from stepcache.tasks._json.wordings import (
+    ABOUT,
     AND_PRODUCING_HEAD,
     AS_HEAD,
     BARE,
@@ -136,7 +137,10 @@ def _asks_for(head: str) -> bool:
         return True
     for pattern in (AND_PRODUCING_HEAD, AS_HEAD):
         found = pattern.match(head)
-        if found and (WORK.match(found.group(1)) or (pattern is AS_HEAD and not found.group(1).strip())):
+        before = found.group(1) if found else None
+        if before is None:
+            continue
+        if WORK.match(before) or (ABOUT.match(before) if pattern is AND_PRODUCING_HEAD else not before.strip()):
             return True
     return False
 

@@ -130,7 +130,7 @@ class JsonSpec(Spec):
         if cached is not None:
             failures += self._changed(found.value, cached, failures)
             if self.bare and found.json != text.strip():
-                failures.append(Failure((), "wrong", "has text around its JSON"))
+                failures.append(Failure((), "extra", "has text around its JSON"))
         said = named(failures) or ("almost JSON, read after mending" if found.repaired else "")
         return JsonVerdict(not failures, "json", said, tuple(failures))
 
@@ -170,13 +170,15 @@ class JsonSpec(Spec):
         return trace_of(self.schema_of(found.value if isinstance(found, Found) else None))
 
     def rewrite(self, steps: tuple[Step, ...], cached: Entry) -> tuple[Step, ...] | None:
-        """Drop forbidden keys; all other bytes stay. None where there are none."""
+        """Drop what the request forbids: keys, text around "only JSON". All other bytes stay. None: nothing to drop."""
         text = "".join(step.text for step in steps)
-        found = extract(text, repair=self.repair)
-        if isinstance(found, Refused):
-            return None
-        trimmed = self._without_extras(found.json if self.bare else found.text)
+        trimmed = self._trimmed(text)
         return None if trimmed == text else (Step(trimmed),)
+
+    def _trimmed(self, text: str) -> str:
+        """A recorded reply without forbidden keys, mended where allowed, and bare where only JSON is wanted."""
+        found = extract(text, repair=self.repair)
+        return text if isinstance(found, Refused) else self._without_extras(found.json if self.bare else found.text)
 
     def _without_extras(self, text: str) -> str:
         found = extract(text)
@@ -196,7 +198,7 @@ class JsonSpec(Spec):
         self, prompt: str, steps: tuple[Step, ...], verdicts: Sequence[Verdict], cached: Entry | None = None
     ) -> PatchPlan | None:
         """Ask for the missing and failing keys only, showing the object that is kept."""
-        text = self._without_extras("".join(step.text for step in steps))
+        text = self._trimmed("".join(step.text for step in steps))
         found = extract(text)
         failures = _failures_in(verdicts)
         paths = paths_to_ask(failures)
@@ -227,7 +229,7 @@ class JsonSpec(Spec):
 
         None when the reply has no one JSON object, or lacks a value that was asked for.
         """
-        text = self._without_extras("".join(step.text for step in steps))
+        text = self._trimmed("".join(step.text for step in steps))
         kept, given = extract(text), extract(reply)
         if isinstance(kept, Refused) or isinstance(given, Refused):
             return None

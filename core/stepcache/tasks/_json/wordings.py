@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "ABOUT",
     "AND_PRODUCING_HEAD",
     "AS_HEAD",
     "BARE",
@@ -35,6 +36,7 @@ _FLAGS = re.IGNORECASE | re.VERBOSE
 # The thing asked for. Group "array" is set where many are wanted.
 JSON = re.compile(
     r"""(?<![\w-])
+    (?:nothing\s+(?:else\s+than|but)\s+)?
     (?:(?:an?|one|the|ein(?:en|em|es|e|er)?|das|dem|une?|un|el|le|l['’])\s+)?
     (?:(?:single|valid|flat|compact|minified|strict|well-formed|plain|raw|simple|pure|proper|
           einzeln\w*|gültig\w*|reine\w*)[\s,]+){0,6}
@@ -132,7 +134,7 @@ SCHEMA = re.compile(
 
 _PRODUCE = (
     r"(?:return|give|provide|output|produce|generate|create|make|respond|reply|answer|write|print|emit|send|build|"
-    r"compose|fill\s+in|present|supply|show|need|want|deliver|"
+    r"compose|fill\s+in|present|supply|show|need|want|deliver|extract|derive|"
     r"gib|liefere|erstelle|erzeuge|generiere|antworte|schreibe?|gebe|ausgeben|brauche|"
     r"devuelve|devuélveme|da|dame|genera|crea|responde|escribe|proporciona|retorna|entrega|necesito|"
     r"renvoie|retourne|donne|génère|crée|réponds|produis|fournis|écris|renvoyez|donnez|générez|répondez)"
@@ -154,6 +156,13 @@ AS_HEAD = re.compile(
     r"(.*?)(?:^|[\s,(])(?:as|in(?:\s+the\s+form\s+of)?|into|to|formatted\s+as|als|im|in|zu|como|en|comme|au|"
     r"sous\s+forme\s+d['’]|en\s+forma\s+de)\s*\Z",
     re.IGNORECASE | re.DOTALL,
+)
+
+# What a sentence may say first of what the JSON is about: "For this person, return ..."
+ABOUT = re.compile(
+    r"\s*(?:for|about|regarding|concerning|given|from|based\s+on|using|für|über|aus|anhand|para|sobre|según|a\s+partir|"
+    r"pour|sur|à\s+partir|d['’]après)\b[^.!?]*\Z",
+    re.IGNORECASE,
 )
 
 # The work a JSON reply may be the form of: the sentence that ends "... as JSON" starts with one of these, or asks.
@@ -213,8 +222,8 @@ FINITE = re.compile(
 # What shows which language these wordings are in, where it isn't English.
 LANGUAGES = {
     "de": re.compile(
-        r"\b(?:mit|schlüsseln?|feld(?:er|ern)?|eigenschaften|attributen|gib|liefere|erstelle|erzeuge|generiere|antworte|"
-        r"schreibe?|bitte|gemäß|entspricht|folgende\w*|als)\b",
+        r"\b(?:mit|schlüsseln?|feld(?:er|ern)?|eigenschaften|attributen|gib|liefere|erstelle|erzeuge|generiere|"
+        r"antworte|schreibe?|bitte|gemäß|entspricht|folgende\w*|als)\b",
         re.IGNORECASE,
     ),
     "es": re.compile(
@@ -231,7 +240,10 @@ LANGUAGES = {
 # Of such wording, what lets nothing but the JSON itself stand in the reply.
 BARE = re.compile(
     r"""\b(?:only|just|nothing|no|not|don['’]t|without|alone|itself|nur|solo|uniquement)\b""", re.IGNORECASE)
-ONLY_JSON = re.compile(r"\b(?:only|just|nur)\s+(?:(?:an?|the|valid|raw|ein|das)\s+)*json\b", re.IGNORECASE)
+ONLY_JSON = re.compile(
+    r"\b(?:only|just|nur|nothing\s+(?:else\s+than|but))\s+(?:(?:an?|the|valid|raw|ein|"
+    r"das)\s+){0,3}json\b", re.IGNORECASE
+)
 BARE_OF_KEYS = re.compile(
     r"""(?:other|extra|additional)\s+(?:keys|fields)[\s.!;]*\Z""", re.IGNORECASE)
 
