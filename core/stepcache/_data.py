@@ -178,7 +178,9 @@ class Request:
     earlier turns, bound tools), compared exactly and never embedded; `namespace` the wall it stays behind; `model`
     the model identity with its sampling parameters. `spec` states what the answer must satisfy: a spec, or a task
     that makes one. `temperature` (None: unstated) and `multi_turn` feed the policy; `exact_only` allows exact
-    repetition only (images, free tool choice).
+    repetition only (images, several candidates). `enforce` False: the context may ask for another kind of reply than
+    the prompt's words do, so a fresh reply that fails a check inferred from them stays as the model wrote it and is
+    kept as plain words.
     """
 
     prompt: str
@@ -190,6 +192,7 @@ class Request:
     temperature: float | None = None
     multi_turn: bool = False
     exact_only: bool = False
+    enforce: bool = True
 
     @property
     def wall(self) -> str:
@@ -425,4 +428,4 @@ class Result:
 
 def without_context(request: Request) -> Request:
     """Return the request as an entry keeps it: no context, no spec, no control but its namespace."""
-    return replace(request, context="", spec=None, control=CacheControl(), namespace=request.wall)
+    return replace(request, context="", spec=None, control=CacheControl(), namespace=request.wall, enforce=True)

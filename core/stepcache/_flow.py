@@ -34,6 +34,7 @@ from stepcache._gate import canonical
 from stepcache._policy import Policy
 from stepcache.protocols import Task
 from stepcache.tasks._spec import Spec
+from stepcache.tasks.text import PlainText
 
 __all__ = ["Plan", "World", "answer", "lookup", "plain_call", "plan", "recognise", "record"]
 
@@ -142,7 +143,8 @@ def _plan_with(
         return Plan(decision=Miss(reason=f"the caller asked for a fresh answer ({word})"), spec=spec, key=key,
                     template=template)
     if exact is not None:
-        if not spec.enforced or spec.check(exact.reply).ok:
+        words = exact.task == PlainText.kind and not request.enforce  # as `_kept_as_words` keeps them
+        if not spec.enforced or words or spec.check(exact.reply).ok:
             world.trust(exact)
             return Plan(decision=_exact(exact), spec=spec, key=key, template=template)
         exact = None  # recorded under other rules, or tampered with: not an answer
@@ -246,7 +248,7 @@ def record(request: Request, completion: Completion, world: World) -> Generator[
         return False
     made = Plan(decision=Miss(reason="recorded by the caller"), spec=spec, key=key, template=_template(request, spec))
     tally = _Tally(request, made, world)
-    verdict = tally.check(completion.text)
+    verdict = _kept_as_words(tally, completion, tally.check(completion.text))
     saved = yield from tally.save(completion, "model", verdict)
     return saved is not None
 
@@ -414,7 +416,7 @@ def _repair(tally: _Tally, spec: Spec, failing: str, verdict: Verdict, base: Ent
 
 def _fall_back(tally: _Tally, spec: Spec) -> Result | None:
     """The spec's computed answer, itself checked; flagged by its source."""
-    text = spec.fallback()
+    text = spec.fallback() if tally.request.enforce else None
     if text is None or not (verdict := tally.check(text)).ok:
         return None
     return tally.result(spec.segment(text), "fallback", verdict, finish_reason="stop")
@@ -424,7 +426,7 @@ def _fresh(tally: _Tally) -> Flow:
     """Answer with the model; a recognised task's reply is checked, repaired and, where computable, replaced."""
     request, made, policy = tally.request, tally.made, tally.world.policy
     spec = made.spec
-    enforced = spec is not None and spec.enforced and policy.enforce and made.cacheable
+    enforced = spec is not None and spec.enforced and policy.enforce and request.enforce and made.cacheable
     completion = yield from tally.generate(
         Generate(request.prompt, "answer", request, streams=not enforced or policy.stream_unverified))
     verdict = _fresh_verdict(tally, completion)
@@ -435,6 +437,7 @@ def _fresh(tally: _Tally) -> Flow:
             repaired = replace(fallback, recorded=entry is not None)
         if repaired is not None:
             return repaired
+    verdict = _kept_as_words(tally, completion, verdict)
     entry = yield from tally.save(completion, "model", verdict)
     if entry is not None:
         steps = entry.steps
@@ -451,6 +454,16 @@ def _fresh_verdict(tally: _Tally, completion: Completion) -> Verdict:
     if spec is not None and not spec.enforced and not completion.text.strip() and completion.payload is not None:
         return Verdict(True, spec.kind)  # tool calls or other blocks without text
     return tally.check(completion.text)
+
+
+def _kept_as_words(tally: _Tally, completion: Completion, verdict: Verdict) -> Verdict:
+    """Where the context may ask for another kind of reply, one that fails an inferred check is plain words."""
+    request = tally.request
+    if verdict.ok or request.enforce or request.spec is not None or request.control.spec is not None:
+        return verdict
+    words = PlainText(request.prompt)
+    tally.made = replace(tally.made, spec=words, template=_template(request, words))
+    return _fresh_verdict(tally, completion)
 
 
 def _shadow_verdict(made: Plan, result: Result) -> Verdict:
