@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,11 @@ _FIELDS = ("content", "additional_kwargs", "name", "tool_calls", "invalid_tool_c
 # What a provider or we tell beside a message: it differs from run to run and says nothing.
 _NOISE = frozenset({"parsed", "stepcache", "tool_calls", "__openai_function_call_ids__", "usage"})
 _CALL_IDS = ("id", "tool_call_id", "tool_use_id", "call_id")
+_WHO = re.compile(
+    r"\s*(?:(?:you are|you're|act as)\s+(?:an?\s+|the\s+)?(?:(?:very|helpful|friendly|kind|honest|careful|expert|good|"
+    r"great|skilled|patient|math|maths|algebra|mathematics|language|ai|general|smart|reliable|knowledgeable)"
+    r"[\s,]+(?:and\s+)?)*"
+    r"(?:assistant|tutor|teacher|expert|mathematician|ai|chatbot|bot|model|professor|student)[.!]?\s*)?", re.IGNORECASE)
 _REMOTE = ("http://", "https://", "gs://", "s3://")
 
 
@@ -26,7 +32,9 @@ class Conversation:
 
     `prompt` is the text of the last human turn, `context` the canonical form of all the rest (empty for a lone human
     text). `multimodal` tells that something other than text is asked about, `remote` that it lies behind a URL, so
-    that its content is unknown. `answers_tool` tells that the last turn is a tool's result.
+    that its content is unknown. `continues` tells that the last turn is not the human's: a tool's result, or the
+    beginning of the reply. `instructed` tells that a system message or an earlier turn may ask for another kind of
+    reply than the prompt's words do.
     """
 
     prompt: str
@@ -34,7 +42,8 @@ class Conversation:
     multi_turn: bool = False
     multimodal: bool = False
     remote: bool = False
-    answers_tool: bool = False
+    continues: bool = False
+    instructed: bool = False
 
 
 def conversation_of(messages: Sequence[BaseMessage | Mapping[str, Any]]) -> Conversation:
@@ -60,7 +69,9 @@ def conversation_of(messages: Sequence[BaseMessage | Mapping[str, Any]]) -> Conv
         multi_turn=any(i != asked and role not in _SYSTEM for i, role in enumerate(roles)),
         multimodal=bool(media),
         remote=any(_lies_elsewhere(block) for block in media),
-        answers_tool=bool(roles) and roles[-1] == "tool",
+        continues=bool(roles) and asked != len(roles) - 1,
+        instructed=any(i != asked and not (role in _SYSTEM and _says_who_only(_text(turn["content"])))
+                       for i, (role, turn) in enumerate(zip(roles, turns, strict=True))),
     )
 
 
@@ -78,6 +89,11 @@ def with_last_human_text(messages: Sequence[BaseMessage], text: str) -> list[Bas
         replaced = [*replaced, {"type": "text", "text": text}] if replaced else text
     changed[at] = changed[at].model_copy(update={"content": replaced})
     return changed
+
+
+def _says_who_only(text: str) -> bool:
+    """Whether a system message says who answers, and nothing about how."""
+    return len(text) < 200 and _WHO.fullmatch(text) is not None
 
 
 def _fields(message: BaseMessage | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -64,7 +64,7 @@ def chat_request(
         conversation, context = Conversation(prompt=""), ""
     if conversation.remote:
         untraceable.append("an image or document is given by its URL, so its content is unknown")
-    whole = identity.candidates > 1 or conversation.multimodal or conversation.answers_tool
+    whole = identity.candidates > 1 or conversation.multimodal or conversation.continues
     unchecked = spec is None and (demand.form == "tools" or demand.schema is not None)
     if spec is None and control.spec is None and (whole or unchecked):
         spec = plain_text()
@@ -77,6 +77,7 @@ def chat_request(
         temperature=identity.temperature,
         multi_turn=conversation.multi_turn,
         exact_only=whole or unchecked,
+        enforce=spec is not None or not conversation.instructed,
     )
     return Asked(request=_untraced(request, untraceable), demand=demand)
 

@@ -155,11 +155,12 @@ class StepCacheChatModel(BaseChatModel):
         return self._grafted(self.llm.bind_tools(tools, **kwargs), {})
 
     def with_structured_output(
-        self, schema: dict[str, Any] | type, *, include_raw: bool = False, **kwargs: Any,
+        self, schema: Any = None, *, include_raw: bool = False, **kwargs: Any,
     ) -> Runnable[LanguageModelInput, dict[str, Any] | BaseModel]:
         """Structured output as the wrapped model gives it; its schema becomes the spec of each request."""
         built = self.llm.with_structured_output(schema, include_raw=include_raw, **kwargs)
-        return self._grafted(built, {STRUCTURED: _json_schema_of(schema)})
+        known = _json_schema_of(schema)
+        return self._grafted(built, {} if known is None else {STRUCTURED: known})
 
     def _grafted(self, built: Runnable[LanguageModelInput, Any], options: Mapping[str, Any]
                  ) -> Runnable[LanguageModelInput, Any]:
@@ -247,9 +248,17 @@ def _chunks(item: Any, passing: Passing, asked: Asked, call: ModelCall) -> Itera
 
 
 def _json_schema_of(schema: Any) -> Any:
+    """A Pydantic class as it is, else the JSON Schema in whatever dress it comes; None where there is none to be seen."""
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return schema
-    return convert_to_openai_tool(schema)["function"].get("parameters", {"type": "object"})
+    if isinstance(schema, Mapping):
+        inner = schema.get("json_schema", schema)
+        if isinstance(inner, Mapping) and isinstance(inner.get("schema"), Mapping):
+            return inner["schema"]
+    try:
+        return convert_to_openai_tool(schema)["function"].get("parameters")
+    except Exception:  # the wrapped model has taken it; without a schema the request is only not checked
+        return None
 
 
 def _theirs(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -199,6 +199,42 @@ def test_a_system_prompt_stays_in_a_patch_call() -> None:
     assert inner.asked[1][0].text == "You are a tutor."
 
 
+@pytest.mark.parametrize("system", [
+    "Never give the answer away, only hints.", "Answer in JSON with the keys steps and answer.", "You are a pirate."])
+def test_what_a_system_message_asks_for_is_not_overruled_by_the_prompts_words(system: str) -> None:
+    inner = Chat(script=["What happens if you take 3 from both sides?"])
+    model = wrapped(inner)
+    asked = [("system", system), ("human", "Solve 2x + 3 = 13 for x.")]
+    fresh, hit = model.invoke(asked), model.invoke(asked)
+    assert fresh.text == hit.text == "What happens if you take 3 from both sides?"
+    assert inner.count == 1
+    assert marker(hit)["exact"]
+
+
+def test_a_system_message_that_says_who_answers_leaves_the_task_what_it_is() -> None:
+    inner = Chat(script=["x = 4", SOLVED])
+    asked = [("system", "You are a helpful assistant."), ("human", "Solve 2x + 3 = 13 for x.")]
+    assert wrapped(inner).invoke(asked).text == SOLVED
+    assert inner.count == 2
+
+
+def test_replies_under_any_system_message_are_rewritten_where_they_verify() -> None:
+    inner = Chat(script=[SOLVED])
+    model = wrapped(inner)
+    for constant, value in ((13, 5), (15, 6)):
+        asked = [("system", "Use at most five lines."), ("human", f"Solve 2x + 3 = {constant} for x.")]
+        assert model.invoke(asked).text.endswith(f"x = {value}")
+    assert inner.count == 1
+
+
+def test_the_beginning_of_a_reply_is_continued_in_the_models_words() -> None:
+    inner = Chat(script=[" of glass."])
+    model = wrapped(inner)
+    asked = [("human", "Solve 2x + 3 = 13 for x."), ("ai", "Rain is a drum")]
+    assert [model.invoke(asked).text for _ in range(2)] == [" of glass."] * 2
+    assert inner.count == 1
+
+
 @pytest.mark.parametrize("reply", [
     AIMessage("half an ans", response_metadata={"finish_reason": "length"}),
     AIMessage("half an ans", response_metadata={"stop_reason": "max_tokens"}),
