@@ -141,7 +141,8 @@ REFUSED = {
     "1 1/2 x = 3", "x = 12,34,56", "2 3x = 6"],
     "broken": ["2x + = 13", "(2x + 3 = 13", "2x + 3 =", "= 13", "2x ++ 3 = 13", "2x + 3) = 13", "x = ",
     r"\frac{1}{x = 2", "{x] = 2"],
-    "letters at the end": ["Solve x + 3 = 13 y", "Solve 2x = 6 a", "x + 3 = 5 x y"],
+    "letters at the edges": ["Solve for y + y = 3", "Solve for x + y = 3", "Solve for x - x = 4",
+    "Solve for x * x = 4", "Solve x + 3 = 13 y", "Solve 2x = 6 a", "x + 3 = 5 x y"],
     "huge powers": ["9**9**9**9 * x = 1", "9^9^9^9 x = 1"],
     "code and fields": ["x = 5  # comment", 'the JSON {"x": "2 = y"}', "if (x == 3) return;", "x += 3",
     "x = input()", "color=red", "a=b"],
@@ -261,3 +262,28 @@ def test_a_spec_is_a_value() -> None:
     assert one.identity == other.identity
     assert one.identity != spec_of("Solve 2x + 3 = 15 for x.").identity
     assert "2x + 3 = 13" in repr(one)
+
+
+ASKED = "My {0} homework says {1}; {2} is the number of marbles, help me like a teacher would."
+
+
+def test_a_task_given_explicitly_takes_any_prompt_with_one_equation() -> None:
+    from stepcache import CacheControl
+
+    prompt = ASKED.format("second", "2x + 3 = 13", "x")
+    assert recognise(Request(prompt)) is None
+    for request in (Request(prompt, spec=recognise), Request(prompt, control=CacheControl(spec=recognise))):
+        spec = recognise(request)
+        assert spec is not None
+        assert spec.residue == ASKED.format("second", "«equation»", "«variable»")
+        assert spec.shape == "n*v+n=n"
+        assert spec.check("x = 5").ok
+        assert spec.check(spec.fallback() or "").ok
+
+
+@pytest.mark.parametrize("equation", ["2x = 6 and 3x = 9", "x^2 = 4", "ax = 4", "x + y = 3", "|x| = 3", "x < 3",
+    "no equation", "2x = 6 ^ 2", "1/x = 2"])
+def test_an_explicit_task_still_refuses_what_is_no_linear_equation(equation: str) -> None:
+    prompt = ASKED.format("first", equation, "x")
+    assert recognise(Request(prompt, spec=recognise)) is None
+    assert recognise(Request("y" * 3_000 + equation, spec=recognise)) is None

@@ -12,7 +12,7 @@ from stepcache.tasks._linear import answers, facts
 from stepcache.tasks._linear.chain import explain
 from stepcache.tasks._linear.claims import Reply, read_reply
 from stepcache.tasks._linear.languages import decimal_comma_of
-from stepcache.tasks._linear.prompts import Reading, read_prompt
+from stepcache.tasks._linear.prompts import Reading, read_any_prompt, read_prompt
 from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
 from stepcache.tasks._linear.vocabulary import unknown_word
 from stepcache.tasks._linear.wording import CANONICAL, DEMAND_WORDS
@@ -35,7 +35,10 @@ def linear_equation() -> Task:
 
 
 def _recognise(request: Request) -> LinearEquation | None:
+    """The spec of a prompt that asks for just that; of any prompt with one equation if the task is given explicitly."""
     reading = read_prompt(request.prompt)
+    if reading is None and _recognise in (request.spec, request.control.spec):
+        reading = read_any_prompt(request.prompt)
     return None if reading is None else LinearEquation(reading)
 
 
@@ -53,6 +56,8 @@ class LinearEquation(Spec):
     @property
     def residue(self) -> str:
         """The language and the demands; two prompts that differ in the equation alone have the same."""
+        if self.reading.rest:
+            return self.reading.rest
         words = [CANONICAL[self.reading.language], *(DEMAND_WORDS[name] for name in self.reading.demands)]
         return " ".join(words)
 
@@ -133,8 +138,12 @@ class LinearEquation(Spec):
         return tuple(verdicts)
 
     def _same_equation(self, cached: Entry | None) -> bool:
-        old = None if cached is None else read_prompt(cached.request.prompt)
+        old = None if cached is None else self._reading_of(cached)
         return old is not None and same_equation(old.equation, self.reading.equation)
+
+    def _reading_of(self, cached: Entry) -> Reading | None:
+        """What the prompt of an entry asks, read as this request's prompt was."""
+        return (read_any_prompt if self.reading.rest else read_prompt)(cached.request.prompt)
 
     def trace(self, text: str) -> str:
         """The explained reply: where its literals stand and what each is, so that a hit need not explain it again."""
@@ -144,7 +153,7 @@ class LinearEquation(Spec):
 
     def rewrite(self, steps: tuple[Step, ...], cached: Entry) -> tuple[Step, ...] | None:
         """The recorded reply with all its states computed anew for this equation, proved from scratch, or None."""
-        old = read_prompt(cached.request.prompt)
+        old = self._reading_of(cached)
         text = stitch(steps)
         if old is None or len(text) > _MAX_REPLY or answers.answer_language(old) != self._language:
             return None

@@ -16,7 +16,7 @@ from stepcache.tasks._linear.languages import LANGUAGES
 from stepcache.tasks._linear.tokens import Token, plain_characters, tokenize
 from stepcache.tasks._linear.wording import Wording
 
-__all__ = ["Equation", "Reading", "read_equation", "read_prompt"]
+__all__ = ["Equation", "Reading", "read_any_prompt", "read_equation", "read_prompt"]
 
 _MAX_PROMPT = 2_000
 _FORBIDDEN = {"<", "~", "^", "|", "other", "arrow", "boxed", "command", "over", "break"}
@@ -63,11 +63,15 @@ class Equation:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that a prompt says: equation, language ("" if it has no words), demands in canonical order."""
+    """All that a prompt says: equation, language ("" if it has no words), demands in canonical order.
+
+    `rest` is the wording of a prompt whose words were not read, since the spec was asked for explicitly.
+    """
 
     equation: Equation
     language: str
-    demands: tuple[str, ...]
+    demands: tuple[str, ...] = ()
+    rest: str = ""
 
 
 def read_equation(tokens: Sequence[Token], text: str, variable: str, decimal_comma: bool | None) -> Equation | None:
@@ -116,6 +120,33 @@ def read_prompt(prompt: str) -> Reading | None:
     return next(iter(readings.values())) if len(readings) == 1 else None
 
 
+@lru_cache(maxsize=512)
+def read_any_prompt(prompt: str) -> Reading | None:
+    """The one equation of a prompt whatever its words, for a spec asked for explicitly; the words stay as `rest`."""
+    if len(prompt) > _MAX_PROMPT:
+        return None
+    text = plain_characters(prompt)
+    tokens = tokenize(text)
+    equals = [i for i, token in enumerate(tokens) if token.kind == "="]
+    if len(equals) != 1:
+        return None
+    for start, stop in _candidates(tokens, equals[0]):
+        names = {token.text for token in tokens[start:stop] if token.kind == "word"}
+        around = {tokens[i].kind for i in (start - 1, stop) if 0 <= i < len(tokens)}
+        if len(names) != 1 or around & (_FORBIDDEN | _MATH):
+            continue  # what touches it belongs to it, and is no linear expression
+        variable = names.pop()
+        equation = read_equation(tokens[start:stop], text, variable, None)
+        if equation is not None:
+            marks = [(t.start, t.stop, "«variable»") for t in (*tokens[:start], *tokens[stop:]) if t.text == variable]
+            marks.append((tokens[start].start, tokens[stop - 1].stop, "«equation»"))
+            rest, at = "", 0
+            for begin, end, mark in sorted(marks):
+                rest, at = rest + text[at:begin] + mark, end
+            return Reading(equation, "", rest=rest + text[at:])
+    return None
+
+
 def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int]]:
     """Half-open ranges that may be the equation: letters at its ends may be words ("for x 2x = 6", "= 6 y explica")."""
     counts: dict[str, int] = {}
@@ -137,7 +168,7 @@ def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int
     while stop < len(tokens) and belongs(stop):
         stop += 1
     for first in range(start, min(start + 3, equals)):
-        if first > start and not (tokens[first - 1].kind == "word" and tokens[first].spaced):
+        if first > start and not (tokens[first - 1].kind == "word" and _begins(tokens, first)):
             break
         for last in range(stop, max(stop - 3, equals + 1), -1):
             if last < stop and not (
@@ -150,6 +181,12 @@ def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int
             if tokens[first].text == "(" and tokens[last - 1].text == ")" and _loose(tokens[first:equals]):
                 yield first + 1, last - 1
             yield first, last
+
+
+def _begins(tokens: Sequence[Token], i: int) -> bool:
+    """Whether an equation may begin here, after a letter that is a word: "for x -x = 4", but not "x - y = 4"."""
+    sign = tokens[i].kind == "-" and not tokens[i + 1].spaced
+    return tokens[i].spaced and (sign or tokens[i].kind in {"number", "word", "(", "frac"})
 
 
 def _joined(tokens: Sequence[Token], i: int) -> bool:
