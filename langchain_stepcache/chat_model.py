@@ -248,7 +248,7 @@ def _chunks(item: Any, passing: Passing, asked: Asked, call: ModelCall) -> Itera
 
 
 def _json_schema_of(schema: Any) -> Any:
-    """A Pydantic class as it is, else the JSON Schema in whatever dress it comes; None where there is none to be seen."""
+    """A Pydantic class as it is, else the JSON Schema in whatever dress it comes; None where none is to be seen."""
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return schema
     if isinstance(schema, Mapping):
