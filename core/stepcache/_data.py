@@ -304,6 +304,11 @@ class Reuse:
     def __str__(self) -> str:
         return _sentence("Reuse", self.reason, self.match)
 
+    def _repr_html_(self) -> str:
+        from stepcache._display import decision_html
+
+        return decision_html(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
@@ -320,6 +325,11 @@ class Patch:
         how = "rewritten without a model" if self.plan is None else "the failing region goes to the model"
         return _sentence("Patch", f"{self.reason} ({how})", self.match)
 
+    def _repr_html_(self) -> str:
+        from stepcache._display import decision_html
+
+        return decision_html(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
@@ -334,6 +344,11 @@ class Skip:
     def __str__(self) -> str:
         return _sentence("Skip", self.reason, self.match)
 
+    def _repr_html_(self) -> str:
+        from stepcache._display import decision_html
+
+        return decision_html(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
@@ -346,6 +361,11 @@ class Miss:
 
     def __str__(self) -> str:
         return f"Miss: {self.reason}."
+
+    def _repr_html_(self) -> str:
+        from stepcache._display import decision_html
+
+        return decision_html(self)
 
 
 Decision = Reuse | Patch | Skip | Miss
@@ -424,6 +444,11 @@ class Result:
 
     def __str__(self) -> str:
         return f"{self.output}\n[{self.outcome} from {self.source}: {self.decision.reason}]"
+
+    def _repr_html_(self) -> str:
+        from stepcache._display import result_html
+
+        return result_html(self)
 
 
 def without_context(request: Request) -> Request:

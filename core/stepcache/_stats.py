@@ -57,6 +57,11 @@ class Stats:
         return (f"{self.requests} requests, {share} served without a model call, {self.calls} model calls, "
                 f"{self.saved} tokens saved, {self.entries} entries")
 
+    def _repr_html_(self) -> str:
+        from stepcache._display import stats_html
+
+        return stats_html(self)
+
 
 class Tallies:
     """Running counts by namespace; safe to use from many threads."""
