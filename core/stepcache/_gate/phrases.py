@@ -13,6 +13,7 @@ __all__ = ["rewrite", "settle"]
 _FRONTED: Final = 12  # words that may stand before a question
 _HELP: Final = frozenset({"help", "hilf", "ayuda", "aide"})
 _RELATIVES: Final = frozenset({"that", "which", "who"})
+_PAUSE: Final = frozenset(".,;:!?")
 _PASSES: Final = 3  # contractions make phrases, phrases make frames
 
 
@@ -257,9 +258,9 @@ def _match(
 
 def _at_end(tokens: list[Token], at: int, stop: int, tables: Language) -> bool:
     """Whether a run ends its clause and is not what the clause speaks about ("how to say thanks")."""
-    if stop < len(tokens) and not (tokens[stop - 1].after or tokens[stop].start):
+    if stop < len(tokens) and not (_PAUSE.intersection(tokens[stop - 1].after) or tokens[stop].start):
         return False
-    if at == 0 or tokens[at].start or tokens[at - 1].after:
+    if at == 0 or tokens[at].start or _PAUSE.intersection(tokens[at - 1].after):
         return True
     before = tokens[at - 1]
     return before.key not in tables.saying and before.what not in {"relation", "conjunction"} and at >= 2
@@ -267,7 +268,7 @@ def _at_end(tokens: list[Token], at: int, stop: int, tables: Language) -> bool:
 
 def _greets(tokens: list[Token], stop: int, tables: Language) -> bool:
     """Whether a greeting is followed by punctuation, a request or a question."""
-    if tokens[stop - 1].after or stop == len(tokens):
+    if _PAUSE.intersection(tokens[stop - 1].after) or stop == len(tokens):
         return True
     following = tokens[stop]
     return following.what in {"question", "person", "modality"} or following.key in tables.verbs
