@@ -90,6 +90,17 @@ FALSE = [
 ]  # fmt: skip
 
 
+IDLE = [
+    "Subtract 7 from both sides: 2x = 10\nx = 5", "Add 3 to both sides: 2x = 10\nx = 5",
+    "Divide both sides by 3: x = 5", "Subtract 3 from both sides: 2x = 10\nDivide both sides by 5: x = 5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", IDLE)
+def test_a_stated_operation_must_lead_to_what_follows_it(reply: str) -> None:
+    assert not spec_of("Solve 2x + 3 = 13 for x.").check(reply).ok
+
+
 @pytest.mark.parametrize("reply", FALSE)
 def test_one_false_claim_spoils_a_right_answer(reply: str) -> None:
     assert not spec_of("Solve 2x + 3 = 13 for x.").check(reply).ok

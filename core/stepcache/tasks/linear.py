@@ -44,7 +44,12 @@ def _recognise(request: Request) -> LinearEquation | None:
 
 @dataclass(frozen=True)
 class LinearEquation(Spec):
-    """What one equation demands of a reply: its exact solution, no false claim on the way, the form asked for."""
+    """What one equation demands of a reply: its exact solution, no false claim on the way, the form asked for.
+
+    A rounded number passes only where the reply marks it (≈, "about") and it agrees in the digits that it states. A
+    fresh reply whose mathematics is not wholly understood passes if its answer is right and nothing in it is shown to
+    be false; steps of another request are kept only as far as each claim follows from the one before (`verify`).
+    """
 
     reading: Reading = field(repr=False)
     kind: ClassVar[str] = "linear_equation"
@@ -86,6 +91,9 @@ class LinearEquation(Spec):
             if said and not contrary:
                 return Verdict(True, "equation")
             return Verdict(False, "equation", f"the answer should be: {answers.final_line(equation, 'en')}")
+        failure = explain(reply, equation, probes=False).failure
+        if failure is not None and failure.false:
+            return Verdict(False, "equation", failure.why)
         ok, reason = facts.final_answer(reply, equation)
         return Verdict(ok, "answer", reason)
 

@@ -30,20 +30,23 @@ from stepcache.tasks._linear.operations import (
     unsaid,
 )
 from stepcache.tasks._linear.prompts import Equation
-from stepcache.tasks._linear.quantities import ONE, Quantity, constant, literal
+from stepcache.tasks._linear.quantities import ONE, Quantity, literal
 
 __all__ = ["Explanation", "Failure", "explain", "probe_world"]
 
+_IDLE = "an operation that nothing in this equation calls for"
+_CONTRARY = "the stated operation does not lead there"
 _MOST_CLAIMS = 150
 _MOST_MATCHES = 3_000  # bounds the time a hostile reply can cost; a worked solution needs some tens
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Where the explanation of a reply ends, and why."""
+    """Where the explanation of a reply ends, and why; `false` if what stands there is shown to be wrong."""
 
     start: int
     why: str
+    false: bool = False
 
 
 @dataclass(slots=True)
@@ -103,7 +106,7 @@ class _Chain:
         for claim in reply.claims:
             why = self._step(claim)
             if why:
-                self.result.failure = Failure(claim.start, why)
+                self.result.failure = Failure(claim.start, why, why in {_IDLE, _CONTRARY})
                 return self.result
         if self.pending:
             self.result.failure = Failure(self.pending[0].claims[0].start, "an operation without its result")
@@ -143,6 +146,8 @@ class _Chain:
         if not self.pending and self.last is not None and self.last[:2] == (claim.operation, value):
             self.result.binding |= bind_operand(claim.operand, self.last[2])
             return ""
+        if not self.pending and not operand_roles(claim.operation, value, self.state, self.roles):
+            return _IDLE
         self.pending.append(Pending([claim], value))
         return ""
 
@@ -157,10 +162,6 @@ class _Chain:
             return
         waiting = self.pending[done]
         candidates = operand_roles(waiting.operation, waiting.value, state, self.roles)
-        if not candidates and len(self.roles) and len(self.roles[0].values) == 1:
-            candidates = [
-                constant(waiting.value[0] or waiting.value[1])
-            ]  # true, if pointless: "subtract 7" where no 7 is
         for quantity in candidates:
             bound = dict(binding)
             for claim in waiting.claims:
@@ -207,7 +208,20 @@ class _Chain:
             if found is not None:
                 self.result.binding |= found
                 return ""
-        return "it does not follow from what stands before it"
+        return _CONTRARY if self._contrary(sides) else "it does not follow from what stands before it"
+
+    def _contrary(self, sides: Sequence[Sum]) -> bool:
+        """Whether one operation is stated and the result is that of another: "Add 3" where 3 was subtracted."""
+        if len(self.pending) != 1 or len(sides) != 2:
+            return False
+        after = plain_value(sides[0])[0] - plain_value(sides[1])[0]
+        before = (totals(self.state[0].pieces)[0] - totals(self.state[1].pieces)[0]).value
+        if not after or not before:
+            return False
+        factor, operation, operand = after / before, self.pending[0].operation, self.pending[0].value[1]
+        if operation in {"subtract", "add"}:
+            return abs(factor) == 1
+        return abs(factor) not in {abs(operand), abs(1 / operand)}
 
     def _pool(self) -> list[Quantity]:
         own = [piece.quantity for side in self.state for piece in side.pieces]
