@@ -186,7 +186,8 @@ def test_another_difference_is_never_patched_away(cached, new, why):
 
 @pytest.mark.parametrize("reply", [
     "3. Stir chopped peanuts in.", "3. Stir in sesame instead of peanuts.", "", "I can't help with that.\n\nSorry.",
-    "4. Something else.\n5. More.", "3. Use peanut butter; no whole peanuts.",
+    "4. Something else.\n5. More.",
+    "1. Buy it.\n2. Open it.\n3. Eat it.\n4. Sleep.", "3. Use peanut butter; no whole peanuts.",
 ])
 def test_an_unusable_patch_reply_is_never_served(reply):
     model = ScriptedModel([PAD_THAI[1], reply, "1. Soak noodles.\n2. Fry tofu.\n3. Serve."])

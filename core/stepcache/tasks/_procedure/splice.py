@@ -35,9 +35,10 @@ def _bodies(marks: Sequence[Mark | None], written: Sequence[Step]) -> list[str] 
     if all(mark.value is None for mark in wanted):
         chosen = items if len(items) == len(wanted) else None
     else:
-        by_number = {mark.value: (mark, text) for mark, text in reversed(items)}
-        if all(mark.value in by_number for mark in wanted):
-            chosen = [by_number[mark.value] for mark in wanted]
+        first = items[:len(wanted)]
+        more = len(items) > len(wanted)
+        if [mark.value for mark, _ in first] == [mark.value for mark in wanted] and not (more and wanted[0].value == 1):
+            chosen = first  # a whole other answer also begins with 1, so nothing may follow then
         elif len(items) == len(wanted) and _counts_up(items):
             chosen = items
         else:
