@@ -23,7 +23,7 @@ _LINE_END = re.compile(r"[ \t]*(?:[,;][ \t]*)?(?:\r?\n|\Z)")
 _TERMINATOR = re.compile(
     r"""[ \t]*+(?: \Z | [.!?:)\]\n\r] | [,;]\s*+(?![,;])
       | \b(?:for|about|of|from|describing|on|based|that|which|where|extracted|given|using|to|in|as|only|with|without|at|
-           if|when|each|per|taken|representing|by|whose|regarding|concerning|
+           each|per|taken|zurück|zurückgeben|ausgeben|representing|by|whose|regarding|concerning|
            für|über|von|aus|zu|zum|zur|auf|basierend|der|die|das|wobei|bei|mit|ohne|im|
            para|sobre|de|del|a\ partir|según|que|con|sin|en|
            pour|sur|à|à\ partir|selon|du|des|d['’]|avec|sans|dans|décrivant)(?!\w))""",
@@ -241,6 +241,7 @@ def _bulleted(text: str, position: int, level: int) -> KeyList | None:
 def _inline(text: str, position: int, level: int) -> KeyList | None:
     items: list[_Item] = []
     end = position
+    ending = joined = False  # whether an "and" led to the item at hand, and to the last one read
     while len(items) <= _MAX_KEYS:
         item = _item(text, position, level)
         if item is None:
@@ -254,14 +255,17 @@ def _inline(text: str, position: int, level: int) -> KeyList | None:
         if separator is None and not stops and not item.quoted:
             break
         items.append(item)
-        end = item.end
+        end, joined = item.end, ending
         if separator is None:
             return _collected(items, end)
         position = _past_and(text, separator.end())
+        ending = position > separator.end() or separator.group().strip(" \t,;/") != ""
     else:
         return None
-    # the last separator led to something that is no key: fine after a comma ("name, age, in French"), not after "and"
+    # what follows the last separator is no key: fine after a comma where it is a phrase of its own ("name, age, in
+    # French"), not after "and", nor where a key may have been written in two words
     between = text[end:position]
-    if not items or re.search(r"\w", between):
+    word = _BARE.match(text, position)
+    if not items or re.search(r"\w", between) or (word and not joined and not _TERMINATOR.match(text, position)):
         return None
     return _collected(items, end)

@@ -26,10 +26,12 @@ from stepcache.tasks._json.wordings import (
     KEYS_BEHIND,
     LANGUAGES,
     NO_KEYS,
+    NOT_WANTED,
     ONE_OBJECT,
     ONLY_JSON,
     OTHER_DEMAND,
     OTHER_TASK,
+    PREPARE,
     PRODUCING_HEAD,
     QUOTED_KEYS,
     SCHEMA,
@@ -128,8 +130,8 @@ def _sentences(text: str) -> Iterator[str]:
     return (part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip())
 
 
-def _asks_for(head: str) -> bool:
-    """Whether what stands before "JSON" in its sentence makes JSON the thing to be produced."""
+def _asks_for(head: str, mention: str) -> bool:
+    """Whether what stands before a mention of JSON in its sentence makes it the thing to be produced."""
     head = head.lstrip(f" ,-*#>\t{_BLANK}")
     if not head:
         return True
@@ -140,7 +142,12 @@ def _asks_for(head: str) -> bool:
         before = found.group(1) if found else None
         if before is None:
             continue
-        if WORK.match(before) or (ABOUT.match(before) if pattern is AND_PRODUCING_HEAD else not before.strip()):
+        if pattern is AND_PRODUCING_HEAD:
+            fits = bool(PREPARE.match(before) or ABOUT.match(before))
+        else:
+            known = mention.split(" ")[0].casefold() in ("the", "das", "dem", "el", "le")  # "in the JSON": it is there
+            fits = not known and (not before.strip() or bool(WORK.match(before)))
+        if fits:
             return True
     return False
 
@@ -150,7 +157,7 @@ def _asked_json(words: str, marks: list[re.Match[str]]) -> re.Match[str] | None:
     asked: re.Match[str] | None = None
     for mark in marks if len(marks) <= _MAX_MENTIONS else ():
         head = words[_sentence(words, mark.start()):mark.start()]
-        if not _asks_for(head) or FINITE.match(words, mark.end()):
+        if not _asks_for(head, mark.group()) or FINITE.match(words, mark.end()):
             return None
         asked = asked or mark
     return asked
@@ -217,7 +224,8 @@ def _key_lists(prompt: str, words: str) -> list[_Listed]:
     position = 0
     while (mark := KEYS.search(words, position)) is not None:
         read = read_key_list(prompt, mark.end())
-        if read is not None and _counts(mark.group("count"), read):
+        unwanted = NOT_WANTED.search(words[max(0, mark.start() - 30):mark.start()])
+        if read is not None and unwanted is None and _counts(mark.group("count"), read):
             found.append(_Listed(mark.start(), read.end, read, bool(mark.group("least"))))
             position = read.end
         else:

@@ -17,11 +17,13 @@ __all__ = [
     "KEYS",
     "KEYS_BEHIND",
     "LANGUAGES",
+    "NOT_WANTED",
     "NO_KEYS",
     "ONE_OBJECT",
     "ONLY_JSON",
     "OTHER_DEMAND",
     "OTHER_TASK",
+    "PREPARE",
     "PRODUCING_HEAD",
     "QUOTED_KEYS",
     "SCHEMA",
@@ -158,6 +160,19 @@ AS_HEAD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+# What a sentence may ask for first that only leads to the JSON: "Read the text and return ..."
+PREPARE = re.compile(
+    rf"\s*{_POLITE}(?:read|look|consider|analy[sz]e|use|take|review|examine|extract|identify|find|determine|detect|classify|"
+    r"answer|check\s+out|lies|analysiere|extrahiere|beantworte|lee|analiza|extrae|lis|analyse|extrais|consulte)(?!\w)",
+    re.IGNORECASE,
+)
+
+# What makes a list of keys one of keys not wanted, or of keys of something else.
+NOT_WANTED = re.compile(
+    r"(?:\b(?:not|never|without|except|excluding|but|no|of|in|ohne|außer|sin|excepto|sans|sauf|kein\w*)|n['’]t)\s*\Z",
+    re.IGNORECASE,
+)
+
 # What a sentence may say first of what the JSON is about: "For this person, return ..."
 ABOUT = re.compile(
     r"\s*(?:for|about|regarding|concerning|given|from|based\s+on|using|für|über|aus|anhand|para|sobre|según|a\s+partir|"
@@ -203,6 +218,13 @@ OTHER_DEMAND = re.compile(
           | \b(?:why|warum|wieso|pourquoi)\b | \bpor\s+qué\b
           | \b(?:poem|essay|story|haiku|joke|song|gedicht|geschichte|poema|poème)\b(?=[^.!?]*[.!?]\s+\S)
           | \b(?:two|several|multiple|many|both|different|either)\s+(?:versions|variants|alternatives|answers|replies)\b
+          | \b(?:and|und|y|et)\s+(?:save|send|store|post|upload|write|translate|explain|summari[sz]e|describe|list|tell|
+               show|draw|plot|email|e-mail|run|execute|speichere|schreibe?|sende|übersetze|guarda|envía|escribe|traduce|
+               enregistre|envoie|écris|traduis)\b
+          | \b(?:and|plus|und|y|et)\s+(?:an?|one|ein\w*|une?|una)\s+(?:\w+\s+)?(?:summary|table|poem|essay|sentence|
+               paragraph|list|translation|chart|story|note|zusammenfassung|tabelle|gedicht|resumen|tabla|poema|résumé|
+               tableau|poème)\b
+          | \bin\s+(?:one|two|three|\d{1,3}|a\s+few|a\s+single)\s+(?:sentences?|words?|paragraphs?|lines?)\b
           | \binstead\s+of\s+json\b | \bnot?\s+(?:in\s+|as\s+|use\s+|return\s+)?json\b | \bwithout\s+(?:any\s+)?json\b
         )""",
     _FLAGS,
