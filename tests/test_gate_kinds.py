@@ -298,6 +298,8 @@ SAME: dict[str, list[tuple[str, str]]] = {
     ],
     "frame": [
         ("show me the planets", "list the planets"),
+        ("What are all the planets?", "What are the planets?"),
+        ("How many distinct colours are there?", "Count the number of different colours"),
         ("tell me the time in Rome", "what is the time in Rome"),
         ("how do I bake bread", "how can I bake bread"),
         ("how to bake bread", "how do I bake bread"),

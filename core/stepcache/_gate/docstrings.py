@@ -251,7 +251,7 @@ def _noise(left: list[Token], right: list[Token], around: Around) -> bool:
 
 
 def _same_word(one: Token, other: Token, around: Around) -> bool:
-    a, b = one.text.lower(), other.text.lower()
+    a, b = (token.text.lower().removesuffix("'s") for token in (one, other))
     if one.key == other.key:
         return not (one.quoted and other.quoted) or one.text == other.text
     own = [token.text in around.functions for token in (one, other)]

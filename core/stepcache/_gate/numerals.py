@@ -20,7 +20,7 @@ def digits(text: str, comma_decimal: bool, money: bool) -> str:
     """The canonical form of a number in digits.
 
     1,000 is 1000 in English and 1.000 is 1000 where the comma marks decimals. Trailing zeros of a decimal and leading
-    zeros stay (Python 3.10 is not 3.1, agent 007 is not 7), except in amounts of money.
+    zeros stay (Python 3.10 is not 3.1, agent 007 is not 7), but 5.00 is 5 in an amount of money.
     """
     sign = "-" if text[0] == "-" else ""
     body = text.lstrip("+-")
@@ -36,9 +36,8 @@ def digits(text: str, comma_decimal: bool, money: bool) -> str:
     if len(decimals) > 1 or not decimals:
         return sign + body
     part = decimals[0]
-    if money:
-        part = part.rstrip("0")
-        return sign + whole + ("." + part if part else "")
+    if money and part == "00":
+        return sign + whole
     return f"{sign}{whole}.{part}"
 
 

@@ -150,7 +150,10 @@ def _head(clause: list[Token], tables: Language) -> list[Token] | None:
         if following.key in tables.not_after_head or (head.definite and following.key not in tables.definite):
             continue
         text = " ".join(token.text for token in clause[: len(head.words)])
-        return [Token("@show", "demand", text, True), *clause[len(head.words) :]]
+        rest = clause[len(head.words) :]
+        if tables.name == "en" and _begins(rest, ("every",)) and rest[0].text.lower() == "all" and rest[1].key != "of":
+            rest = rest[1:]  # to list all rivers is to list the rivers
+        return [Token("@show", "demand", text, True), *rest]
     return None
 
 
