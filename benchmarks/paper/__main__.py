@@ -19,6 +19,7 @@ from benchmarks.paper.systems import SYSTEMS
 from stepcache.demo.models import MODELS, fetch
 from stepcache.demo.serve import Endpoint, serve
 from stepcache.embedders.sentence_transformers import SentenceTransformerEmbedder
+from stepcache.protocols import Embedder
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STATE = _ROOT / ".cache" / "bench"
@@ -85,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
                 apart=not quick,
                 ask_every_seed=not quick and options.ask_every_seed,
             )
-            rows, _ = run(plan, prompts, backend, SentenceTransformerEmbedder())
+            rows, _ = run(plan, prompts, backend, _embedder(endpoint.threads))
     settings = {
         "temperature": 0,
         "threads": endpoint.threads,
@@ -101,6 +102,15 @@ def _run(options: argparse.Namespace) -> int:
         report.write(result, options.results)
     _show(result, endpoint.model)
     return int(any(row["wrong_serves"] for row in result["summary"] if row["system"] == "stepcache"))
+
+
+def _embedder(threads: int | None) -> Embedder:
+    """The embedder all systems share, with no more threads than the model's server, and for the same reason."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    return SentenceTransformerEmbedder()
 
 
 @contextmanager
