@@ -288,6 +288,12 @@ def test_a_hostile_text_is_judged_in_time(name: str) -> None:
     assert time.process_time() - started < 4.0  # far below a second; a coverage run takes several times that
 
 
+@pytest.mark.parametrize("text", ["at least # of it", "# or more of it", "mindestens # der und die", "al menos # de los"])
+def test_a_sign_that_the_tables_use_for_numbers_is_no_number(text: str) -> None:
+    assert gate(text, text + "!") == Same()
+    assert not gate(text, text.replace("#", "3"))
+
+
 def test_beyond_its_reach_the_gate_sees_only_equality() -> None:
     text = "Where is the dog? " * 4_000
     assert gate(text, "  " + text.replace(" ", "\n")) == Same()

@@ -278,4 +278,4 @@ def _greets(tokens: list[Token], stop: int, tables: Language) -> bool:
 
 
 def _fits(token: Token, word: str) -> bool:
-    return not token.quoted and (token.key == word or (word == "#" and token.what == "number"))
+    return not token.quoted and (token.what == "number" if word == "#" else token.key == word)
