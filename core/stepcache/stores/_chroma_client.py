@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from stepcache._breaker import Breaker
 from stepcache.errors import ConfigurationError, StoreError
 
-__all__ = ["Chroma", "Refused", "client_for_folder", "client_for_url", "import_chromadb", "parse_url", "session_of"]
+__all__ = ["Chroma", "Refused", "client_for_folder", "client_for_url", "import_chromadb", "parse_url", "sessions_of"]
 
 _Answer = TypeVar("_Answer")
 _PAGE = 1000
@@ -72,15 +72,15 @@ def client_for_url(url: str, headers: Mapping[str, str] | None, timeout: float) 
     client = chromadb.HttpClient(
         host=host, port=port, ssl=tls, headers=dict(headers or {}),
         settings=chromadb.Settings(anonymized_telemetry=False))
-    session = session_of(client)
-    if session is not None:  # Chroma waits for ever and has no setting for it
+    for session in sessions_of(client):  # Chroma waits for ever and has no setting for it
         session.timeout = timeout
     return client
 
 
-def session_of(client: Any) -> Any:
-    """The connection pool of a server's client; None where there is none."""
-    return getattr(getattr(client, "_server", None), "_session", None)
+def sessions_of(client: Any) -> list[Any]:
+    """The connection pools of a server's client: its own, and that of the administrator it brings along."""
+    servers = (getattr(part, "_server", None) for part in (client, getattr(client, "_admin_client", None)))
+    return [session for server in servers if (session := getattr(server, "_session", None)) is not None]
 
 
 class Chroma:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stepcache.errors import StoreError
-from stepcache.stores._chroma_client import client_for_folder, client_for_url, import_chromadb, session_of
+from stepcache.stores._chroma_client import client_for_folder, client_for_url, import_chromadb, sessions_of
 from stepcache.stores._folder import Folder
 from stepcache.stores._tables import Tables
 
@@ -70,11 +70,11 @@ class ServerSite:
 
     def __init__(self, url: str, headers: Mapping[str, str] | None, timeout: float) -> None:
         self._url, self._headers, self._timeout = url, headers, timeout
-        self._session: Any = None
+        self._sessions: list[Any] = []
 
     def connect(self) -> Any:
         client = client_for_url(self._url, self._headers, self._timeout)
-        self._session = session_of(client)
+        self._sessions = sessions_of(client)
         return client
 
     def lost(self) -> bool:
@@ -88,13 +88,13 @@ class ServerSite:
 
     def close(self) -> None:
         """Close the connections, which Chroma's own client leaves open."""
-        session, self._session = self._session, None
-        if session is not None:
+        sessions, self._sessions = self._sessions, []
+        for session in sessions:
             session.close()
 
     def after_fork(self) -> None:
         """The connections are the parent's."""
-        self._session = None
+        self._sessions = []
 
 
 class ClientSite(ServerSite):
