@@ -164,6 +164,27 @@ def test_the_wrapped_models_own_default_way_works_for_any_model() -> None:
     assert "tools" not in inner.options[1]
 
 
+def test_a_schema_given_as_a_format_is_a_spec_too() -> None:
+    def answer(messages: list[Any]) -> str:
+        wanted = ["email"] if "only email" in messages[-1].text else ["name", "age"]
+        return json.dumps({key: KNOWN[key] for key in wanted})
+
+    inner = Chat(script=[answer])
+    model = wrapped(inner)
+    model.bind(format=Person.model_json_schema()).invoke(ASKED)
+    grown = model.bind(format=Reachable.model_json_schema()).invoke(ASKED)
+    assert json.loads(grown.text) == {key: KNOWN[key] for key in ("name", "age", "email")}
+    assert marker(grown)["source"] == "patch"
+    assert list(inner.options[1]["format"]["properties"]) == ["email"]
+
+
+def test_json_mode_without_a_schema_gives_what_the_model_gives() -> None:
+    server = Server(knowing)
+    bound = over(server).with_structured_output(None, method="json_mode")
+    assert [bound.invoke(ASKED) for _ in range(2)] == [{"name": "Ann", "age": 30}] * 2
+    assert server.count == 1
+
+
 def test_a_reply_that_fails_its_schema_is_asked_for_again_and_not_kept() -> None:
     inner = Chat(script=["no JSON at all"])
     model = wrapped(inner)
