@@ -156,6 +156,17 @@ def test_a_schema_in_the_prompt_is_the_demand(prompt: str, about: str) -> None:
     assert spec.residue.strip() == about
 
 
+def test_broken_json_beside_the_schema_is_words_and_endless_wording_is_refused() -> None:
+    schema = json.dumps(SCHEMA)
+    assert spec_of(f'Return JSON that matches this schema: {schema} Note: [1 x]') is not None
+    assert spec_of(f'Return JSON that matches this schema: {{"a": 1, "a": 2}} {schema}') is None
+    assert spec_of("Return JSON with keys a, b for Bo. " + "No markdown. " * 30) is None
+    assert spec_of(f"Return JSON that matches this schema: {schema} " + "No markdown. " * 30) is None
+    assert spec_of(f"Return JSON that matches this schema: {schema}. Then write a poem.") is None
+    assert spec_of("x" * 700 + " Return JSON with keys a, b") is None
+    assert spec_of(f"Explain how JSON that matches this schema is made: {schema}") is None
+
+
 def test_an_object_asked_for_in_words_has_to_be_one() -> None:
     spec = spec_of('Return a JSON object that matches this schema: {"required": ["a"]}')
     assert spec is not None

@@ -72,6 +72,7 @@ def test_a_reply_is_one_step_and_each_key_has_its_verdict() -> None:
     assert not items.check('{"a": 1}').ok
     assert items.check("[]").ok
     assert list(given_keys("a").key_verdicts("[]")) == [""]
+    assert given_keys(*"abcdefg").check("{}").detail.endswith("/e is missing; and 2 more")
 
 
 def test_a_missing_key_is_asked_for_alone_and_spliced_in() -> None:
@@ -231,7 +232,8 @@ def test_a_new_format_is_held_against_the_recorded_value() -> None:
     fits = given_schema(props(a={"type": "string", "format": "date"}, b={"type": "string"}))
     assert all(fits.verify(cached.steps, cached))
     breaks = given_schema(props(a={"type": "string", "format": "date-time"}, b={"type": "string", "format": "odd"}))
-    assert breaks.verify(cached.steps, cached)[0].detail == "/a may not be a date-time; /b may not be a odd"
+    said = breaks.verify(cached.steps, cached)[0].detail
+    assert said == "/a may not have the format date-time; /b may not have the format odd"
 
 
 def test_an_open_schema_does_not_take_a_reply_written_for_another() -> None:

@@ -107,7 +107,7 @@ def meaning_failures(
                 continue
         wanted = now_formats.get(place)
         if wanted and isinstance(item, str) and before.formats.get(place) != wanted and fits(wanted, item) is not True:
-            found.append((path, f"may not be a {wanted}"))
+            found.append((path, f"may not have the format {wanted}"))
             continue
         if isinstance(item, dict):
             stack.extend(((*path, key), sub) for key, sub in reversed(item.items()))
