@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from stepcache._gate import RULES, Differs, Same, canonical, gate, rules
-from stepcache._gate.gate import MAX_CHARS
+from stepcache._gate.compare import MAX_CHARS
 
 WORDS = [
     "teacher",

@@ -20,14 +20,14 @@ def gate(cached: str, new: str) -> Same | Differs:
 
     Any two texts of any length are taken; in doubt they differ. The rules are described in docs/how-it-decides.md.
     """
-    from stepcache._gate.gate import gate as compare
+    from stepcache._gate.compare import gate as compare
 
     return compare(cached, new)
 
 
 def canonical(text: str) -> str:
     """The normal form of a prompt for template keys: equal forms are compared by the gate without any embedding."""
-    from stepcache._gate.gate import canonical as form
+    from stepcache._gate.compare import canonical as form
 
     return form(text)
 

@@ -40,7 +40,7 @@ def same_meaning(key: str, cached: str, new: str) -> bool:
         cached, new = _FORMAT_BEFORE.sub("", cached), _FORMAT_BEFORE.sub("", new)
     if _equal(cached, new):
         return True
-    from stepcache._gate.gate import gate  # its tables take time to read
+    from stepcache._gate.compare import gate  # its tables take time to read
     from stepcache._gate.verdict import Same
 
     return isinstance(gate(cached, new), Same)
