@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from stepcache._data import Decision, Match, Miss, Patch, Request, Reuse, Skip, Verdict, stitch
+from stepcache._data import Decision, Match, Miss, Patch, Request, Reuse, Skip, Step, Verdict, stitch
 from stepcache._gate import Differs, gate
 from stepcache._policy import Policy
 from stepcache.tasks._spec import Spec
@@ -43,44 +43,55 @@ def decide(
     """Judge every match and choose the decision that keeps most (design §5, stages 5 and 6).
 
     `same` holds the keys of entries that a second opinion has found to ask for the same thing. Returns the decision
-    and the refusals of the gate, nearest first.
+    and the refusals of the gate met on the way, nearest first.
     """
     refusals: list[Refusal] = []
-    best: tuple[float, Decision] | None = None
-    skipped: Skip | None = None
+    skips: list[Skip] = []
+    failing: list[_Failing] = []
     for match in matches:
         if match.similarity is not None and match.similarity < policy.min_similarity:
             continue
-        judged = _judge(match, spec, prompt, policy, same)
+        judged = _compare(match, spec, same)
+        if isinstance(judged, Reuse):
+            return judged, tuple(refusals)
         if isinstance(judged, Refusal):
             refusals.append(judged)
             judged = judged.skip
         if isinstance(judged, Skip):
-            skipped = skipped or judged
-            continue
-        cost = _cost(judged, spec)
-        if best is None or cost < best[0]:
-            best = (cost, judged)
-        if cost == 0.0:
-            break
-    if best is not None:
-        return best[1], tuple(refusals)
-    if skipped is not None:
-        return skipped, tuple(refusals)
+            skips.append(judged)
+        else:
+            failing.append(judged)
+    # Dearer ways only when no match serves as it stands: computation first, and the model last.
+    if policy.rewrite:
+        for i, match_failing in enumerate(failing):
+            rewritten = _rewrite(match_failing, spec)
+            if isinstance(rewritten, Patch):
+                return rewritten, tuple(refusals)
+            failing[i] = rewritten
+    plans = [_plan(match_failing, spec, prompt, policy) for match_failing in failing]
+    patches = [plan for plan in plans if isinstance(plan, Patch)]
+    if patches:
+        return min(patches, key=lambda patch: spec.failing_share(patch.steps, patch.verdicts)), tuple(refusals)
+    skips += [plan for plan in plans if isinstance(plan, Skip)]
+    if skips:
+        # A match that failed its checks came nearer than one that asks for something else.
+        return (skips[-1] if failing else skips[0]), tuple(refusals)
     reason = "no recorded request is near enough" if matches else "nothing recorded in this partition could match"
     return Miss(reason=reason), ()
 
 
-def _cost(decision: Decision, spec: Spec) -> float:
-    """How much of the reply a model must write again: 0 for reuse, just above for a rewrite."""
-    if isinstance(decision, Patch):
-        return 0.001 if decision.plan is None else 0.01 + spec.failing_share(decision.steps, decision.verdicts)
-    return 0.0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failing:
+    """A match that asks for the same thing but whose steps do not all pass, as far as it has been made right."""
+
+    match: Match
+    steps: tuple[Step, ...]
+    verdicts: tuple[Verdict, ...]
+    why: str
 
 
-def _judge(
-    match: Match, spec: Spec, prompt: str, policy: Policy, same: frozenset[str]
-) -> Reuse | Patch | Skip | Refusal:
+def _compare(match: Match, spec: Spec, same: frozenset[str]) -> Reuse | Skip | Refusal | _Failing:
+    """Let the gate compare what both ask for, then verify every step against the new request."""
     entry = match.entry
     if entry.task != spec.kind:
         return Skip(match=match, code="kind",
@@ -92,24 +103,38 @@ def _judge(
         if isinstance(difference, Differs):
             return Refusal(skip=Skip(match=match, reason=str(difference), code=difference.what), difference=difference)
         asked = "both ask for the same thing"
-    steps = entry.steps
-    verdicts = spec.verify(steps, entry)
-    if _all_pass(verdicts) and spec.check(entry.reply).ok:
+    verdicts = spec.verify(entry.steps, entry)
+    if not _all_pass(verdicts):
+        return _Failing(match=match, steps=entry.steps, verdicts=verdicts, why=_first_failure(verdicts))
+    whole = spec.check(entry.reply)
+    if whole.ok:
         return Reuse(match=match, reason=f"{asked} and every step passes", verdicts=verdicts)
-    why = _first_failure(verdicts) or spec.check(entry.reply).detail or "the reply fails its check"
-    if policy.rewrite and (rewritten := spec.rewrite(steps, entry)) is not None:
-        steps = rewritten
-        after = spec.verify(steps, entry)
-        if _all_pass(after) and spec.check(stitch(steps)).ok:
-            return Patch(match=match, reason=why, steps=steps, verdicts=verdicts)
-        verdicts = after
+    return _Failing(match=match, steps=entry.steps, verdicts=verdicts,
+                    why=whole.detail or "the reply fails its check")
+
+
+def _rewrite(failing: _Failing, spec: Spec) -> Patch | _Failing:
+    """Make failing steps right by computation; what is left failing goes on as far as it came."""
+    entry = failing.match.entry
+    steps = spec.rewrite(entry.steps, entry)
+    if steps is None:
+        return failing
+    verdicts = spec.verify(steps, entry)
+    if _all_pass(verdicts) and spec.check(stitch(steps)).ok:
+        return Patch(match=failing.match, reason=failing.why, steps=steps, verdicts=failing.verdicts)
+    return replace(failing, steps=steps, verdicts=verdicts)
+
+
+def _plan(failing: _Failing, spec: Spec, prompt: str, policy: Policy) -> Patch | Skip:
+    """Have the failing region written by the model, if it may be and most of the reply stands."""
+    match, steps, verdicts, why = failing.match, failing.steps, failing.verdicts, failing.why
     if not policy.patch:
         return Skip(match=match, reason=f"{why}; patching is switched off", verdicts=verdicts)
     share = spec.failing_share(steps, verdicts)
     if share > policy.max_failing_share:
         return Skip(match=match, reason=f"too much would have to be written again ({share:.0%}): {why}",
                     verdicts=verdicts)
-    plan = spec.plan_patch(prompt, steps, verdicts, entry)
+    plan = spec.plan_patch(prompt, steps, verdicts, match.entry)
     if plan is None:
         return Skip(match=match, reason=f"nothing of the recorded reply can be kept: {why}", verdicts=verdicts)
     return Patch(match=match, reason=why, steps=steps, verdicts=verdicts, plan=plan)
