@@ -55,7 +55,12 @@ class OfTheStub:
 
 
 class TestUnit(OfTheStub, ChatModelUnitTests):
-    pass
+    """The one skipped test asks for LangChain's own serialisation, which would drop the open cache."""
+
+    @property
+    def init_from_env_params(self) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
+        key = "from the environment"
+        return {"OPENAI_API_KEY": key}, {"api_key": None}, {"openai_api_key": key}
 
 
 class TestFirstPass(OfTheStub, ChatModelIntegrationTests):
