@@ -104,12 +104,22 @@ def test_enforcement_off_leaves_the_models_words():
     assert (result.output, result.source, result.verified, result.recorded) == ("nonsense", "model", False, False)
 
 
-@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "content_filter", "FinishReason.SAFETY"])
+@pytest.mark.parametrize("reason", [
+    "length", "max_tokens", "MAX_TOKENS", "content_filter", "FinishReason.SAFETY", "model_context_window_exceeded",
+    "guardrail_intervened", "content_filtered", "pause_turn", "ERROR_LIMIT", "timeout", "IMAGE_SAFETY", "OTHER",
+])
 def test_a_reply_that_was_cut_off_is_returned_but_not_recorded(reason: str):
     cache = open_cache()
     result = cache.complete("Tell me about Graz", ScriptedModel(Completion("Graz is", finish_reason=reason)))
     assert (result.output, result.recorded) == ("Graz is", False)
     assert cache.stats().entries == 0
+
+
+@pytest.mark.parametrize("reason", [
+    None, "stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_use", "FinishReason.STOP",
+])
+def test_a_reply_that_ended_by_itself_is_recorded(reason: str | None):
+    assert open_cache().complete("Tell me about Graz", ScriptedModel(Completion("Hilly.", finish_reason=reason))).recorded
 
 
 @pytest.mark.parametrize("reply", ["", "   ", "\n"])

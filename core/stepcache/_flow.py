@@ -6,6 +6,7 @@ The drivers in `_drive` perform the effects, so that sync, async and streaming c
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,12 +41,15 @@ __all__ = ["Plan", "World", "answer", "lookup", "plain_call", "plan", "recognise
 
 _log = logging.getLogger("stepcache")
 
-# Finish reasons that mean the reply is not whole, as OpenAI, Anthropic, Google, Cohere and llama.cpp name them.
+# Words in a finish reason that mean the reply is not whole, as OpenAI, Anthropic, Bedrock, Google, Cohere, watsonx and
+# llama.cpp name them: max_tokens, model_context_window_exceeded, content_filtered, IMAGE_SAFETY, ...
 _CUT_OFF = frozenset({
-    "length", "max_tokens", "max_output_tokens", "model_length", "content_filter", "safety", "recitation", "blocklist",
-    "prohibited_content", "spii", "incomplete", "error", "malformed_function_call", "context_length_exceeded",
-    "refusal", "cancelled", "error_toxic", "error_limit", "limit",
+    "length", "limit", "max", "exceeded", "truncated", "incomplete", "unfinished", "partial", "paused", "pause",
+    "filter", "filtered", "safety", "recitation", "blocklist", "blocked", "prohibited", "spii", "refusal", "refused",
+    "language", "intervened", "toxic", "error", "failed", "failure", "malformed", "unexpected", "timeout", "cancelled",
+    "canceled", "aborted", "abort", "interrupted", "other", "unspecified",
 })
+_REASON_WORD = re.compile(r"[a-z]+")
 
 # A difference in single words is all a second opinion may overrule; numbers, names, negation and the like are facts.
 _JUDGEABLE = frozenset({"word", "order", "question", "relation", "demand"})
@@ -483,7 +487,9 @@ def _shadow_verdict(made: Plan, result: Result) -> Verdict:
 
 
 def _cut_off(finish_reason: str | None) -> bool:
-    return finish_reason is not None and finish_reason.lower().rsplit(".", 1)[-1] in _CUT_OFF
+    if finish_reason is None:
+        return False
+    return not _CUT_OFF.isdisjoint(_REASON_WORD.findall(finish_reason.lower().rsplit(".", 1)[-1]))
 
 
 def _wanted(policy: Policy, request: Request, completion: Completion) -> bool:
