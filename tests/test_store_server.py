@@ -140,11 +140,11 @@ store.close()
 
 def test_many_processes_on_one_server_lose_nothing(server: Server) -> None:
     core = str(Path(stepcache.__file__).parents[1])
-    workers = [subprocess.Popen([sys.executable, "-c", _WORKER, core, server.url, str(n)]) for n in range(4)]
-    assert [worker.wait(timeout=120) for worker in workers] == [0] * 4
+    workers = [subprocess.Popen([sys.executable, "-c", _WORKER, core, server.url, str(n)]) for n in range(3)]
+    assert [worker.wait(timeout=120) for worker in workers] == [0] * 3
     store = ChromaStore(url=server.url)
-    assert store.count("many") == 100
-    assert len({entry.key for entry, _ in store.scan("many")}) == 100
+    assert store.count("many") == 75
+    assert len({entry.key for entry, _ in store.scan("many")}) == 75
     store.close()
 
 

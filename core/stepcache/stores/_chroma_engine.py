@@ -65,7 +65,7 @@ class Engine:
         """Everything that must be new at the start and in a forked child."""
         self.lock = threading.RLock()
         self._opening = threading.RLock()
-        self.breaker = Breaker(self._failures)
+        self.breaker = Breaker(self._failures, longest_pause=5.0)
         self._chroma: Chroma | None = None
         self.rooms = Rooms(self.signing_key, self.lock)
         self.tier = Tier()
