@@ -119,7 +119,8 @@ def test_a_reply_that_was_cut_off_is_returned_but_not_recorded(reason: str):
     None, "stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_use", "FinishReason.STOP",
 ])
 def test_a_reply_that_ended_by_itself_is_recorded(reason: str | None):
-    assert open_cache().complete("Tell me about Graz", ScriptedModel(Completion("Hilly.", finish_reason=reason))).recorded
+    reply = Completion("Hilly.", finish_reason=reason)
+    assert open_cache().complete("Tell me about Graz", ScriptedModel(reply)).recorded
 
 
 @pytest.mark.parametrize("reply", ["", "   ", "\n"])
