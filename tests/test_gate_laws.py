@@ -288,7 +288,9 @@ def test_a_hostile_text_is_judged_in_time(name: str) -> None:
     assert time.process_time() - started < 4.0  # far below a second; a coverage run takes several times that
 
 
-@pytest.mark.parametrize("text", ["at least # of it", "# or more of it", "mindestens # der und die", "al menos # de los"])
+@pytest.mark.parametrize(
+    "text", ["at least # of it", "# or more of it", "mindestens # der und die", "al menos # de los"]
+)
 def test_a_sign_that_the_tables_use_for_numbers_is_no_number(text: str) -> None:
     assert gate(text, text + "!") == Same()
     assert not gate(text, text.replace("#", "3"))
@@ -301,3 +303,13 @@ def test_beyond_its_reach_the_gate_sees_only_equality() -> None:
     assert isinstance(verdict, Differs)
     assert verdict.what == "size"
     assert canonical(text) == canonical(text + "\n")
+
+
+def test_the_function_stays_reachable_after_its_module_was_imported() -> None:
+    import stepcache._gate
+    import stepcache._gate.compare
+
+    assert stepcache._gate.gate("a", "a") == Same()
+    assert stepcache._gate.RULES is RULES
+    with pytest.raises(AttributeError):
+        stepcache._gate.Rules  # noqa: B018
