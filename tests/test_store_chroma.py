@@ -166,6 +166,25 @@ def test_a_shorter_record_leaves_nothing_of_a_longer_one(folder: Path) -> None:
         store.close()
 
 
+def test_refreshing_identical_content_does_not_write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from stepcache.stores._chroma_client import Chroma
+
+    writes: list[int] = []
+    upsert = Chroma.upsert
+    monkeypatch.setattr(Chroma, "upsert", lambda self, *a: (writes.append(len(a[1])), upsert(self, *a)))
+    store = ChromaStore(path=folder, sync_writes=True)
+    entry = an_entry(payload={"ok": True}, created_at=1000.0)
+    for after in (0.0, 1.0, 59.0):
+        store.put(replace(entry, created_at=1000.0 + after), direction(1, 2))
+    assert writes == [1]
+    assert store.get("default", entry.key) == replace(entry, created_at=1059.0)
+    store.put(replace(entry, created_at=1061.0), direction(1, 2))
+    store.put(replace(entry, created_at=1061.0, payload={"ok": 1}), direction(1, 2))
+    store.put(replace(entry, created_at=1061.0, payload={"ok": 1}), None)
+    assert writes == [1] * 4
+    store.close()
+
+
 def test_files_are_for_their_owner_only(folder: Path) -> None:
     old = os.umask(0)
     try:

@@ -1,4 +1,4 @@
-"""The same small model without torch: onnxruntime and tokenizers, which Chroma brings along, load in a third of a second.
+"""The same small model without torch: onnxruntime and tokenizers come with Chroma and load in a third of a second.
 
 The model file is made once by `export` (which needs torch) or given by path.
 """
@@ -140,7 +140,7 @@ class OnnxEmbedder:
 
     def _load(self) -> _Loaded:
         try:
-            import onnxruntime
+            import onnxruntime  # type: ignore[import-untyped]
             from tokenizers import Tokenizer
         except ImportError as missing:
             raise EmbeddingError(

@@ -10,6 +10,7 @@ import logging
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stepcache._breaker import Breaker
@@ -35,6 +36,7 @@ logger = logging.getLogger("stepcache")
 
 _WIDENED = 1000
 _SCANNED_AT_ONCE = 200
+_SAME_FOR_SECONDS = 60.0
 _STALE_SECONDS = 5.0  # how long a copy in memory is trusted where others may change the original
 
 _never_freed: list[Chroma] = []
@@ -404,6 +406,8 @@ class Engine:
             direction = None  # a vector of another world can't be compared; key and template still find the entry
         if direction is None:
             shelf = Shelf(namespace, "")
+        if self._only_newer(room, id_, kept, shelf):
+            return
         packed = pack(kept, direction, self.signing_key)
         change = Change((namespace, id_), shelf, packed, kept, direction)
         with self.lock:
@@ -420,6 +424,25 @@ class Engine:
                     self.writing.evict(namespace, gone)
             for name, gone in self.limits.excess(self.rooms.indexes()):
                 self.writing.evict(name, gone)
+
+    def _only_newer(self, room: Room, id_: str, kept: Entry, shelf: Shelf) -> bool:
+        """Take a refreshed entry with nothing new in it into memory alone; the disk may be a minute behind."""
+        with self.lock:
+            place = room.index.places.get(id_)
+            known = self._at_hand((shelf.namespace, id_))
+            if (
+                place is None or known is None or not self.alone or kept.expires_at is not None
+                or place.fingerprint != shelf.fingerprint
+                or not 0 <= kept.created_at - place.created_at < _SAME_FOR_SECONDS
+                or replace(known, created_at=kept.created_at) != kept
+                or repr(known.payload) != repr(kept.payload)
+            ):
+                return False
+            if self.queue.waiting((shelf.namespace, id_)) is not None:
+                return False
+            room.index.add(id_, place)
+            self.tier.put((shelf.namespace, id_), kept)
+            return True
 
     def delete(self, namespace: str, keys: Iterable[str]) -> int:
         """Gone from memory and disk when this returns."""

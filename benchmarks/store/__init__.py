@@ -1,0 +1,1 @@
+"""Long runs of the stores: sudden death, soak, sizes and speeds. Each module is a program."""
