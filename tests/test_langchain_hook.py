@@ -308,6 +308,19 @@ def test_clear_takes_all_or_a_part(hook: LangChainStepCache) -> None:
     assert hook.step_cache.store.count() == 0
 
 
+def test_what_a_system_message_asks_for_is_repeated_as_it_was_said(hook: LangChainStepCache) -> None:
+    inner = Chat(script=["Take 3 from both sides first."])
+    asked = [("system", "Give hints only."), ("human", "Solve 2x + 3 = 13 for x.")]
+    assert [inner.invoke(asked).text for _ in range(2)] == ["Take 3 from both sides first."] * 2
+    assert inner.count == 1
+
+
+def test_a_failing_reply_is_not_kept(hook: LangChainStepCache) -> None:
+    inner = Chat(script=["x = 4"])
+    assert [inner.invoke("Solve 2x + 3 = 13 for x.").text for _ in range(2)] == ["x = 4"] * 2
+    assert inner.count == 2
+
+
 def test_clear_takes_a_model_by_its_name() -> None:
     cache = memory()
     inner = Chat(script=["a", "b"])
