@@ -270,6 +270,16 @@ def test_other_words_over_a_vague_docstring_do_not(old: str, new: str) -> None:
     assert not promise_the_same(new, old, VAGUE)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("km_to_miles", "miles_to_km"), ("sum_squares", "square_sum"), ("stringToInt", "intToString"),
+     ("users_of_group", "groups_of_user")],
+)
+def test_the_same_words_in_another_order_promise_something_else(old: str, new: str) -> None:
+    assert not promise_the_same(old, new, VAGUE)
+    assert promise_the_same(old, new, SHOWN.format(new=new))
+
+
 def test_words_that_the_docstring_says_anyway_add_nothing() -> None:
     assert promise_the_same("f", "largest_gap", "Return the largest gap between neighbours.")
     assert promise_the_same("solution", "largest_gap", "Return the largest gap between neighbours.")

@@ -80,6 +80,8 @@ def promise_the_same(old: str, new: str, docstring: str) -> bool:
     ours, theirs = words_of(old), words_of(new)
     if ours == theirs or "".join(ours) == "".join(theirs):
         return True
+    if _reordered(ours, theirs):
+        return _has_telling_example(docstring, new)
     only_old, only_new = _leftovers(ours, theirs)
     one_sided = {*only_old, *only_new}
     if one_sided & _NEGATIONS or any(word.isdigit() for word in one_sided) or _contrast(ours, theirs):
@@ -124,6 +126,19 @@ def _leftovers(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[list[str
         else:
             only_old.append(word)
     return only_old, rest
+
+
+def _reordered(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Whether shared words that say something stand in another order: km_to_miles, miles_to_km.
+
+    Not so in depth_of_nesting and nesting_depth, where "of" turns them.
+    """
+    if ("of" in ours) != ("of" in theirs):
+        return False
+    mine, others = ([word for word in side if word not in _IDLE] for side in (ours, theirs))
+    mine = [next((other for other in others if _is_form(word, other)), "") for word in mine]
+    places = [others.index(word) for word in mine if word]
+    return places != sorted(places)
 
 
 def _contrast(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
