@@ -115,6 +115,15 @@ def test_a_schema_that_forbids_more_drops_without_a_model():
     assert (json.loads(result.output), result.source) == ({"name": "Bob Lee"}, "rewrite")
 
 
+def test_a_fresh_reply_with_one_key_too_many_is_trimmed_without_asking_again():
+    cache = open_cache()
+    model = ScriptedModel('{"name": "Bob Lee", "age": 30, "mood": "fine"}')
+    result = cache.complete(PROMPT.format("name and age"), model)
+    assert (json.loads(result.output), result.source, len(model.calls)) == (
+        {"name": "Bob Lee", "age": 30}, "rewrite", 1)
+    assert cache.complete(PROMPT.format("name and age"), model).exact
+
+
 def test_alice_never_gets_bobs_record():
     cache, model = open_cache(), ScriptedModel(bob_model)
     cache.complete(PROMPT.format("name and age"), model)

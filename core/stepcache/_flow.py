@@ -403,6 +403,22 @@ def _patched(tally: _Tally, steps: tuple[Step, ...], verdict: Verdict, base: Ent
                         recorded=entry is not None)
 
 
+def _mend(tally: _Tally, spec: Spec, completion: Completion) -> Generator[Effect, Any, Result | None]:
+    """Make a fresh reply right without asking again, where computation alone can."""
+    if _cut_off(completion.finish_reason):
+        return None
+    try:
+        text = spec.mend(completion.text)
+    except Exception as error:  # as in _Tally.check
+        _log.warning("a %s spec failed while mending (%s)", spec.kind, type(error).__name__)
+        return None
+    if text is None or not (verdict := tally.check(text)).ok:
+        return None
+    taken = yield from tally.save(replace(completion, text=text, payload=None), "rewrite", verdict)
+    return tally.result(spec.segment(text), "rewrite", verdict, finish_reason=completion.finish_reason,
+                        recorded=taken is not None)
+
+
 def _repair(tally: _Tally, spec: Spec, failing: str, verdict: Verdict, base: Entry | None = None
             ) -> Generator[Effect, Any, Result | None]:
     """Ask again for a whole reply, at most `policy.max_repairs` times."""
@@ -435,7 +451,9 @@ def _fresh(tally: _Tally) -> Flow:
         Generate(request.prompt, "answer", request, streams=not enforced or policy.stream_unverified))
     verdict = _fresh_verdict(tally, completion)
     if not verdict.ok and enforced and spec is not None and not policy.stream_unverified:
-        repaired = yield from _repair(tally, spec, completion.text, verdict)
+        repaired = yield from _mend(tally, spec, completion)
+        if repaired is None:
+            repaired = yield from _repair(tally, spec, completion.text, verdict)
         if repaired is None and (fallback := _fall_back(tally, spec)) is not None:
             entry = yield from tally.save(Completion(fallback.output), "fallback", fallback.verdict)
             repaired = replace(fallback, recorded=entry is not None)

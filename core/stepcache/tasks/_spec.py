@@ -104,6 +104,10 @@ class Spec(ABC):
         patched = take_steps(reply, steps[:start], steps[start:stop], self.segment)
         return None if patched is None else steps[:start] + patched + steps[stop:]
 
+    def mend(self, text: str) -> str | None:
+        """A fresh failing reply made right by computation alone (a forbidden key dropped), or None."""
+        return None
+
     def repair_prompt(self, prompt: str, reply: str, verdict: Verdict) -> str:
         """What to ask when a whole reply fails its check."""
         return repair_prompt(prompt, reply, verdict)

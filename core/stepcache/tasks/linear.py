@@ -52,6 +52,8 @@ class LinearEquation(Spec):
     """
 
     reading: Reading = field(repr=False)
+    # One request checks the same few replies several times on its way.
+    checked: dict[str, Verdict] = field(default_factory=dict, init=False, repr=False, compare=False)
     kind: ClassVar[str] = "linear_equation"
 
     def __repr__(self) -> str:
@@ -75,6 +77,11 @@ class LinearEquation(Spec):
         """Whether a whole reply ends in the exact solution, claims nothing false and keeps to the demands."""
         if len(text) > _MAX_REPLY:
             return Verdict(False, "equation", "the reply is far longer than a solution")
+        if text not in self.checked:
+            self.checked[text] = self._checked(text)
+        return self.checked[text]
+
+    def _checked(self, text: str) -> Verdict:
         unmet = self._unmet(text)
         if unmet:
             return Verdict(False, "demand", unmet)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -103,8 +104,9 @@ class Reply:
     words: tuple[Word, ...]
 
 
+@lru_cache(maxsize=64)
 def read_reply(text: str, variable: str, decimal_comma: bool | None = None) -> Reply:
-    """The claims of `text` about `variable`."""
+    """The claims of `text` about `variable`. One request reads the same reply several times, so the last are kept."""
     items = scan(text, variable)
     sole = sum(isinstance(item, Word) or (isinstance(item, Run) and bool(item.tokens)) for item in items) == 1
     claims: list[Claim] = []

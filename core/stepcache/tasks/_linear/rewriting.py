@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from stepcache.tasks._linear import facts
 from stepcache.tasks._linear.chain import explain
@@ -127,6 +128,7 @@ def _loaded(trace: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     return slots, [tuple(name) for name in data["names"]], bool(data["prose"]), bool(data["rigid"])
 
 
+@lru_cache(maxsize=64)  # proving a rewrite and recording it read the same text
 def _understand(text: str, equation: Equation, language: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
     """The slots, the places of the unknown, whether prose mentions it, whether signs must stay; or refuse."""
     if equation.solution is None:
