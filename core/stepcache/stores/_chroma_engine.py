@@ -106,6 +106,7 @@ class Engine:
         try:
             retries = 2 if self.site.role is Role.SHARED else 0
             client = self.site.connect()
+            self.breaker.success()
             made = client if isinstance(client, Tables) else Chroma(
                 client, self.breaker, self.queue.in_thread, retries)
             self.rooms.vectors_readable = self.site.role is not Role.GUEST
@@ -117,7 +118,6 @@ class Engine:
             if isinstance(problem, StoreError):
                 raise
             raise StoreError(f"cannot open the store: {problem}") from problem
-        self.breaker.success()
         self._chroma = made
         self._on_open()
         self.writing.opened()
