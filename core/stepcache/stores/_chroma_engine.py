@@ -188,11 +188,11 @@ class Engine:
 
     def _fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Entry]:
         """Entries by id, from wherever they are; what has gone or is damaged is not among them."""
-        chroma = self.chroma()
-        # Only the owner needs the index for this, and a guest should not read all of it for one exact hit.
-        room = self.rooms.loaded(namespace, chroma) if self.alone else self.rooms.get(namespace)
+        self.chroma()
+        room = self.rooms.get(namespace)  # one exact hit should not wait until a large index has been read
         if room is None:
             return {}
+        room.wanted = True
         found: dict[str, Entry] = {}
         wanted: dict[Shelf, list[str]] = {}
         for id_ in ids:
@@ -208,7 +208,7 @@ class Engine:
                 if known is None or known.created_at < entry.created_at:
                     found[id_] = entry
                 with self.lock:
-                    if not self.alone or id_ in room.index:
+                    if not self.alone or id_ in room.index or not room.loaded:
                         self.tier.put((namespace, id_), found[id_])
         with self.lock:
             for id_ in found:
@@ -216,9 +216,9 @@ class Engine:
         return {id_: private_copy(entry) for id_, entry in found.items()}
 
     def _shelves(self, room: Room, namespace: str, id_: str) -> list[Shelf]:
-        """Where an id may lie. The owner knows; others ask wherever the namespace has a collection."""
+        """Where an id may lie. Who knows the index knows; others ask wherever the namespace has a collection."""
         place = room.index.places.get(id_)
-        if self.alone:
+        if self.alone and (room.loaded or place is not None):
             return [] if place is None else [Shelf(namespace, place.fingerprint)]
         return [] if (namespace, id_) in self.gone else list(room.names)
 
@@ -398,11 +398,9 @@ class Engine:
         self.chroma()
         if self.site.role is Role.READER:
             return
-        self.rooms.make(namespace)
-        room = self.room(namespace)
-        assert room is not None
+        room = self.rooms.make(namespace)
         shelf = Shelf(namespace, kept.fingerprint)
-        if direction is not None and room.dimensions.setdefault(shelf, len(direction)) != len(direction):
+        if direction is not None and self._dimension(room, shelf, len(direction)) != len(direction):
             direction = None  # a vector of another world can't be compared; key and template still find the entry
         if direction is None:
             shelf = Shelf(namespace, "")
@@ -410,6 +408,8 @@ class Engine:
             return
         packed = pack(kept, direction, self.signing_key)
         change = Change((namespace, id_), shelf, packed, kept, direction)
+        if not room.loaded and self.queue.waiting(change.id) is None:
+            self._find_older(room, change)
         with self.lock:
             old = room.index.places.get(id_)
             if old is not None and old.fingerprint == shelf.fingerprint:
@@ -424,6 +424,25 @@ class Engine:
                     self.writing.evict(namespace, gone)
             for name, gone in self.limits.excess(self.rooms.indexes()):
                 self.writing.evict(name, gone)
+
+    def _dimension(self, room: Room, shelf: Shelf, offered: int) -> int:
+        """Of a shelf's vectors; the first one settles it."""
+        known = room.dimensions.get(shelf)
+        if known is None:
+            name = room.names.get(shelf)
+            ask = name is not None and self.rooms.vectors_readable
+            known = room.dimensions[shelf] = (self.chroma().dimension(name or "") if ask else 0) or offered
+        return known
+
+    def _find_older(self, room: Room, change: Change) -> None:
+        """Before the index has been read: ask every collection for an earlier record of the same id."""
+        room.wanted = True
+        for shelf, name in list(room.names.items()):
+            for metadata, _ in self.chroma().get(name, [change.id[1]]).values():
+                if shelf == change.shelf:
+                    change.old_parts = sum(str(part).startswith("r") for part in metadata or ())
+                else:
+                    change.stale.add(shelf)
 
     def _only_newer(self, room: Room, id_: str, kept: Entry, shelf: Shelf) -> bool:
         """Take a refreshed entry with nothing new in it into memory alone; the disk may be a minute behind."""

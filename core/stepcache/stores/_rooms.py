@@ -24,6 +24,7 @@ class Room:
         self.dimensions: dict[Shelf, int] = {}
         self.seen: dict[Shelf, int] = {}  # how many records of a collection have been read
         self.loaded = True  # until collections are found
+        self.wanted = False  # asked for before it was loaded
         self.hidden = False  # cleared here while another process has yet to remove it
 
 
@@ -92,6 +93,13 @@ class Rooms:
             if not room.loaded:
                 self._load(chroma, room)
         return room
+
+    def load_wanted(self, chroma: Chroma) -> None:
+        """Read the index of rooms that are in use, so that no caller has to wait for it."""
+        with self._lock:
+            names = [name for name, room in self._rooms.items() if room.wanted and not room.loaded]
+        for name in names:
+            self.loaded(name, chroma)
 
     def refresh(self, chroma: Chroma) -> None:
         """Read what others have added to the rooms in use; what they removed shows when it is asked for."""

@@ -243,6 +243,7 @@ class Writing:
             engine.let_go()
             engine.chroma()
         elif engine.site.role is Role.OWNER:
+            engine.rooms.load_wanted(chroma)
             self._take_in()
             if self._taken:
                 taken, self._taken = self._taken, []
