@@ -106,7 +106,7 @@ def _measures(rows: Sequence[Row]) -> Row:
         "integrity": round(_share(row["integrity"] for row in checked), 6) if checked else None,
         "both_checks": round(_share(row["correct"] and row["integrity"] is not False for row in rows), 6),
         "no_call_share": round(_share(row["calls"] == 0 for row in rows), 6),
-        "served_share": round(_share(row["source"] in _FREE for row in rows), 6),
+        "served_share": round(_share(row["source"] in _FREE and row["calls"] == 0 for row in rows), 6),
         "fallback_share": round(_share(row["source"] == "fallback" for row in rows), 6),
         "wrong_serves": sum(row["wrong_serve"] for row in rows),
         "outcomes": {name: sum(row["outcome"] == name for row in rows) for name in _OUTCOMES},

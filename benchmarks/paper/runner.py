@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 import stepcache
 from benchmarks.paper.backend import Backend
@@ -28,6 +36,7 @@ from stepcache.tasks import json_keys, linear_equation
 
 __all__ = ["Plan", "run"]
 
+_SAY_EVERY = 200
 _FROM_CACHE = frozenset({"cache", "rewrite", "patch"})
 
 
@@ -71,6 +80,7 @@ def run(plan: Plan, prompts: Prompts, backend: Backend, embedder: Embedder) -> t
                 for row in _one_seed(plan, seed, warm, sent, backend, embedder):
                     done.append(row)
                     progress.update(task, advance=1, description=f"seed {seed} {row['system'][:22]:<22}")
+                    _say_now_and_then(progress, progress.tasks[task])
                 partial = kept.with_suffix(".partial")
                 partial.write_text(
                     "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in done), encoding="utf-8"
@@ -79,6 +89,13 @@ def run(plan: Plan, prompts: Prompts, backend: Backend, embedder: Embedder) -> t
                 ran.append(str(seed))
             rows += done
     return rows, ran
+
+
+def _say_now_and_then(progress: Progress, task: Task) -> None:
+    """Where no bar can be drawn, a line every so often."""
+    if not progress.console.is_terminal and task.completed % _SAY_EVERY == 0:
+        left = "" if task.time_remaining is None else f", about {task.time_remaining / 60:.0f} min left"
+        print(f"{task.completed:.0f} of {task.total:.0f}{left}", flush=True)
 
 
 def _prompts_of(plan: Plan, prompts: Prompts, seed: int) -> tuple[tuple[Prompt, ...], tuple[Prompt, ...]]:
