@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from stepcache._breaker import Breaker
 from stepcache._codec import kept_form
@@ -19,13 +17,14 @@ from stepcache._data import Entry, Match
 from stepcache.errors import StoreError
 from stepcache.stores._chroma_client import Chroma
 from stepcache.stores._limits import Limits
-from stepcache.stores._nearby import EXACT_UP_TO, Group, Nearby
+from stepcache.stores._nearby import Nearby
 from stepcache.stores._records import Shelf, block_record, pack, record_id, unpack
 from stepcache.stores._rooms import Room, Rooms
+from stepcache.stores._searching import Searching
 from stepcache.stores._site import Role, Site
 from stepcache.stores._tables import Tables
 from stepcache.stores._tier import Tier
-from stepcache.stores._vectors import Vectors, unit
+from stepcache.stores._vectors import unit
 from stepcache.stores._write_behind import Change, WriteBehind
 from stepcache.stores._writing import Writing
 from stepcache.stores.memory import private_copy
@@ -34,7 +33,6 @@ __all__ = ["Engine"]
 
 logger = logging.getLogger("stepcache")
 
-_WIDENED = 1000
 _SCANNED_AT_ONCE = 200
 _SAME_FOR_SECONDS = 60.0
 _STALE_SECONDS = 5.0  # how long a copy in memory is trusted where others may change the original
@@ -74,6 +72,7 @@ class Engine:
         self.nearby = Nearby()
         self.gone: set[Id] = set()  # removed by a guest while the owner has yet to take that in
         self.writing = Writing(self)
+        self.searching = Searching(self)
         self.queue = WriteBehind(self.writing.write, self.writing.tick)
         self.closed = False
 
@@ -164,7 +163,7 @@ class Engine:
 
     def get(self, namespace: str, key: str) -> Entry | None:
         id_ = record_id(key)
-        return self.peek(namespace, key) or self._fetch(namespace, [id_]).get(id_)
+        return self.peek(namespace, key) or self.fetch(namespace, [id_]).get(id_)
 
     def peek(self, namespace: str, key: str) -> Entry | None:
         if self._chroma is None or self.site.lost():
@@ -186,7 +185,7 @@ class Engine:
             return change.entry
         return self.tier.get(id_, None if self.alone else _STALE_SECONDS)
 
-    def _fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Entry]:
+    def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Entry]:
         """Entries by id, from wherever they are; what has gone or is damaged is not among them."""
         self.chroma()
         room = self.rooms.get(namespace)  # one exact hit should not wait until a large index has been read
@@ -242,7 +241,7 @@ class Engine:
             return ()
         with self.lock:
             ids = room.index.by_template(template, limit)
-        found = self._fetch(namespace, ids)
+        found = self.fetch(namespace, ids)
         return tuple(found[id_] for id_ in ids if id_ in found and found[id_].template == template)
 
     def has_vectors(self, namespace: str, partition: str, fingerprint: str) -> bool:
@@ -258,83 +257,7 @@ class Engine:
     def search(
         self, namespace: str, partition: str, fingerprint: str, vector: Sequence[float], limit: int
     ) -> tuple[Match, ...]:
-        wanted = unit(vector)
-        room = self.room(namespace)
-        if room is None or wanted is None or not fingerprint or limit <= 0:
-            return ()
-        group = (namespace, partition, fingerprint)
-        with self.lock:
-            members = len(room.index.in_partition(partition, fingerprint))
-        if self.site.role is Role.GUEST:
-            nearest = self._of_our_own(group, wanted, limit)
-        elif not members:
-            nearest = []
-        elif members <= EXACT_UP_TO and self.alone:
-            nearest = self._compared(room, group, wanted, limit)
-        else:
-            nearest = self._asked(room, group, wanted, limit)
-        entries = self._fetch(namespace, [id_ for id_, _ in nearest])
-        matches = (
-            Match(entry=entries[id_], similarity=similarity)
-            for id_, similarity in nearest
-            if id_ in entries and entries[id_].partition == partition and entries[id_].fingerprint == fingerprint
-        )
-        return tuple(match for match, _ in zip(matches, range(limit), strict=False))
-
-    def _of_our_own(self, group: Group, wanted: array[float], limit: int) -> list[tuple[str, float]]:
-        """A guest's search: Chroma's vector index is not safe to read while another process writes it."""
-        with self.lock:
-            waiting = self.nearby.waiting(group)
-            return [] if waiting is None else waiting.nearest(wanted, limit)
-
-    def _compared(self, room: Room, group: Group, wanted: array[float], limit: int) -> list[tuple[str, float]]:
-        """The nearest of a small partition, by comparing all of its vectors."""
-        with self.lock:
-            whole = self.nearby.whole(group)
-            if whole is not None:
-                return whole.nearest(wanted, limit)
-            ids = list(room.index.in_partition(group[1], group[2]))
-        name = room.names.get(Shelf(group[0], group[2]))
-        rows: dict[str, tuple[Any, Any]] = {} if name is None else self.chroma().get(name, ids, vectors=True)
-        directions = {id_: unit(vector) for id_, (_, vector) in rows.items()}
-        whole = Vectors(len(wanted))
-        with self.lock:
-            waiting = self.nearby.waiting(group)
-            members = room.index.in_partition(group[1], group[2])
-            for id_ in members:
-                direction = None if waiting is None else waiting.get(id_)
-                direction = direction or directions.get(id_)
-                if direction is not None and len(direction) == whole.dimension:
-                    whole.add(id_, direction)
-            if len(whole) == len(members):
-                self.nearby.hold(group, whole)
-            return whole.nearest(wanted, limit)
-
-    def _asked(self, room: Room, group: Group, wanted: array[float], limit: int) -> list[tuple[str, float]]:
-        """The nearest of a large partition, by Chroma's index over the whole collection, widened once."""
-        shelf = Shelf(group[0], group[2])
-        with self.lock:
-            members = room.index.in_partition(group[1], group[2])
-            total, share = room.index.vectors(group[2]), len(members)
-            waiting = self.nearby.waiting(group)
-            found = {} if waiting is None else dict(waiting.nearest(wanted, limit))
-        name = room.names.get(shelf)
-        if name is not None and room.dimensions.get(shelf, len(wanted)) == len(wanted):
-            # Removed and replaced records may still be in Chroma's index for a moment: ask for a few more.
-            first = limit + 20 if share == total else 50 + 2 * limit
-            for ask in (first, _WIDENED):
-                asked = self.chroma().nearest(name, wanted, ask)
-                with self.lock:
-                    mine = {
-                        id_: cosine for id_, cosine in asked
-                        if (id_ in members or not (self.alone or id_ in room.index))
-                        and (waiting is None or id_ not in waiting)
-                    }
-                if len(mine) >= limit or len(asked) < ask:
-                    break
-            found.update(mine)
-        nearest = sorted(found.items(), key=lambda pair: -pair[1])
-        return nearest[:limit] if self.alone else nearest[:limit + 50]
+        return self.searching.search(namespace, partition, fingerprint, vector, limit)
 
     def blocked(self, namespace: str, other: str) -> frozenset[str]:
         room = self.room(namespace)
@@ -470,7 +393,7 @@ class Engine:
             return 0
         ids = [record_id(key) for key in keys]
         if not self.alone:
-            self._fetch(namespace, ids)
+            self.fetch(namespace, ids)
         with self.queue.paused():
             with self.lock:
                 gone = 0
