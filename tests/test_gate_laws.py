@@ -226,6 +226,8 @@ EACH_RULE = {
     "symbols": ("Is a > b or not?", "Is a < b or not?"),
     "words": ("Where is the dog?", "Where is the cat?"),
     "order": ("the dog bites the man", "the man bites the dog"),
+    "layout": ("What is it?\nif a:\n    b\n    c", "What is it?\nif a:\n    b\nc"),
+    "wording": ("How do you spell gray?", "How do you spell grey?"),
 }
 
 

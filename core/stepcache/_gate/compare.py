@@ -100,12 +100,19 @@ def _languages(ours: str, theirs: str) -> tuple[str, str]:
 
 
 def _compare(cached: Parsed, new: Parsed) -> Same | Differs:
+    if not cached.keys and not new.keys and _bare(cached.text) != _bare(new.text):
+        return Differs("word", excerpt(cached.text), excerpt(new.text))  # mere politeness: it is all that is said
     pair = rules.pair(cached, new)
     for rule in rules.RULES:
         found = rule(pair)
         if found is not None:
             return found
     return _SAME
+
+
+def _bare(text: str) -> str:
+    """The letters and digits of a text."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def canonical(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Tell code from prose in a prompt that holds both without marking it."""
+"""Tell code from prose in a prompt that holds both without marking it; see what white space says by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["Layout", "arrangement", "lay_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +75,27 @@ def lay_out(text: str) -> Layout | None:
         else:
             prose.append(line)
     return Layout("\n".join(prose), tuple(code), docs, names)
+
+
+_BLOCK: Final = re.compile(r"^([ \t]*)\S[^\n]*[:{][ \t]*\n(?=\1[ \t])", re.MULTILINE)
+_CELLS: Final = re.compile(r"\t[ ]*\t|^\t[^\t\n]+\t|\t[ ]*$", re.MULTILINE)
+
+
+def arrangement(text: str) -> tuple[tuple[int, ...], tuple[tuple[bool, ...], ...]]:
+    """What white space means in a text: how deep each line lies if it holds indented blocks, which cells are empty."""
+    if "\n" not in text:
+        return (), ()
+    lines = [line for line in text.split("\n") if line.strip()]
+    depths: list[int] = []
+    if _BLOCK.search(text):
+        open_at = [0]
+        for line in lines:
+            plain = line.expandtabs(4)
+            indent = len(plain) - len(plain.lstrip())
+            while open_at and open_at[-1] > indent:
+                open_at.pop()
+            if not open_at or open_at[-1] < indent:
+                open_at.append(indent)
+            depths.append(len(open_at))
+    cells = [tuple(bool(cell.strip()) for cell in line.split("\t")) for line in lines] if _CELLS.search(text) else []
+    return tuple(depths), tuple(cells)

@@ -24,6 +24,8 @@ def digits(text: str, comma_decimal: bool, money: bool) -> str:
     """
     sign = "-" if text[0] == "-" else ""
     body = text.lstrip("+-")
+    if body[0] == ".":
+        body = "0" + body  # .5
     point, group = (",", ".") if comma_decimal else (".", ",")
     head, *rest = body.split(group)
     if rest:

@@ -13,6 +13,10 @@ __all__ = ["rewrite", "settle"]
 _FRONTED: Final = 12  # words that may stand before a question
 _HELP: Final = frozenset({"help", "hilf", "ayuda", "aide"})
 _RELATIVES: Final = frozenset({"that", "which", "who"})
+_ABILITY: Final = frozenset({("can", "you"), ("will", "you"), ("is", "you", "able", "to")})
+_COUNTED: Final = frozenset(
+    {"a", "an", "some", "this", "these", "that", "those", "it", "them", "me", "us", "for", "in"}
+)
 _PAUSE: Final = frozenset(".,;:!?")
 _PASSES: Final = 3  # contractions make phrases, phrases make frames
 
@@ -40,7 +44,10 @@ def _audible(tokens: list[Token], tables: Language) -> list[Token]:
     return [
         token
         for index, token in enumerate(tokens)
-        if token.quoted or token.key not in tables.silent or _is_part_of_name(tokens, index)
+        if token.quoted
+        or token.key not in tables.silent
+        or _is_part_of_name(tokens, index)
+        or _turns_its_noun(tokens, index, tables)
     ]
 
 
@@ -110,13 +117,27 @@ def _drop_request(clause: list[Token], tables: Language) -> list[Token]:
         rest = clause[len(words) :]
         if words[-1] == "mind" and rest[0].key.endswith("ing"):  # would you mind listing
             rest[0] = rest[0]._replace(key=next(iter(stems(rest[0].key) & tables.verbs), rest[0].key))
-        if rest[0].key in tables.verbs:
+        if rest[0].key in tables.verbs and not _asks_for_ability(words, rest, tables):
             return _without_for_me([rest[0]._replace(start=True), *rest[1:]])
         if tables.name == "de" and rest[-1].key in tables.verbs and len(rest) > 1:
             verb = rest[-1]
             before_last = rest[-2]._replace(after=rest[-2].after + verb.after)
             return [verb._replace(start=True, after=""), *rest[:-2], before_last]
     return clause
+
+
+def _asks_for_ability(request: tuple[str, ...], rest: list[Token], tables: Language) -> bool:
+    """Whether "can you" asks what one is able to do: "can you draw?", "can you read Chinese?", "can you run Doom?".
+
+    Verbs of telling are requests with any object; others only with a definite or counted one ("can you write a poem").
+    """
+    if len(rest) < 2:
+        return True
+    if tables.name != "en" or request not in _ABILITY or rest[0].key in tables.telling:
+        return False
+    following = rest[1]
+    counted = following.what == "number" or following.key in tables.definite or following.key in _COUNTED
+    return not (counted or following.quoted)
 
 
 def _without_for_me(request: list[Token]) -> list[Token]:
@@ -191,6 +212,12 @@ def _is_part_of_name(tokens: list[Token], index: int) -> bool:
     token = tokens[index]
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     return token.text.istitle() and not token.start and following is not None and following.text.istitle()
+
+
+def _turns_its_noun(tokens: list[Token], index: int, tables: Language) -> bool:
+    """Whether an article changes what is meant: in the office, in office."""
+    behind = tokens[index + 1].key if index + 1 < len(tokens) else ""
+    return behind in tables.bare and index > 0 and tokens[index - 1].what == "relation"
 
 
 def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:

@@ -38,11 +38,12 @@ _REST: Final = r"""
   | (?P<word>[^\W\d]\w*(?:['.]\w+)*(?:\(\)|(?:\+\+|\#)(?!\w))?)
   | (?P<date>\d{4}-\d{2}-\d{2}(?!\w)|\d{1,2}(?P<sign>[./-])\d{1,2}(?P=sign)(?:\d{4}|\d{2})(?!\w))
   | (?P<time>\d{1,2}:\d{2}(?::\d{2})?(?!\w))
-  | (?P<number>(?<!\w)[-+]?\d+(?:[.,]\d+)*)
+  | (?P<number>(?<!\w)[-+]?(?:\d+(?:[.,]\d+)*|(?<![.\])}])\.\d+))
   | (?P<tail>\w+)
   | (?P<fence>```[^\n`]*\n(?:[^`]|`(?!``))*(?:```|\Z))
   | (?P<code>`[^`\n]{1,200}`)
-  | (?P<operator>==+|!=|<=|>=|->|=>|\*\*|&&|\|\||//|\+\+|--+|::|:=|<<|>>)
+  | (?P<operator>(?<!\S)(?:\.\.|[.-]{0,9}(?:\.-|-\.)[.-]{0,9})(?!\S)
+    |==+|!=|<=|>=|->|=>|\*\*|&&|\|\||//|\+\+|--+|::|:=|<<|>>)
   | (?P<symbol>\S))
 """
 _PIECE: Final = re.compile(_GAP + _REST, re.VERBOSE | re.DOTALL)
@@ -51,6 +52,7 @@ _KINDS: Final = {
     "path": "identifier", "operator": "symbol", "fence": "code", "mail": "address", "tail": "word",
 }  # fmt: skip
 _HARMLESS: Final = frozenset(".,;:!?\"'¿¡")
+_DASHES: Final = frozenset({"-", "--"})
 _CLAUSE: Final = frozenset(".!?:;")
 _IDENTIFIER: Final = re.compile(r"_|\d|\.|\(\)|[+#]$|[a-z][A-Z]")
 _ABBREVIATION: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}(?!\w)")
@@ -95,7 +97,8 @@ def pieces(text: str) -> list[Piece]:
                 upcoming += 1
             quoted = upcoming < len(ranges) and ranges[upcoming][0] <= start
         if kind == "word":
-            if not (word.isalpha() and (word.islower() or word.istitle())) and _IDENTIFIER.search(word):
+            flag = glued and found and found[-1].text in _DASHES and not found[-1].glued  # ls -A is not ls -a
+            if flag or (not (word.isalpha() and (word.islower() or word.istitle())) and _IDENTIFIER.search(word)):
                 kind = "identifier"
         else:
             kind, word = _refine(kind, word)
@@ -114,12 +117,19 @@ def _refine(kind: str, word: str) -> tuple[str, str]:
 
 
 def _means_something(sign: str, found: list[Piece], follows: str, glued: bool) -> bool:
-    """Whether a sign that is mostly punctuation says something here: 5!, 3:2, 5'."""
-    if not found or not glued or found[-1].kind != "number":
+    """Whether a sign that is mostly punctuation says something here: 5!, (n - 1)!, 3:2, a[1:], 5'."""
+    if not found or not glued:
         return False
+    last, before = found[-1], found[-2] if len(found) > 1 else None
+    number = last.kind == "number"
     if sign == ":":
-        return follows.isdigit()
-    return sign == "!" or (sign in "\"'" and not found[-1].quoted)
+        opened = "[" in (last.text, before.text if before else "")
+        return (number and follows.isdigit()) or (opened and not follows.isspace() and follows != "")
+    if sign == "!":
+        bracketed = last.text == ")" and before is not None and (before.kind == "number" or len(before.text) == 1)
+        letter = len(last.text) == 1 and last.text.islower() and last.text not in "ai"
+        return number or last.text == "!" or bracketed or letter
+    return number and sign in "\"'" and not last.quoted
 
 
 def _trim_code(text: str) -> str:

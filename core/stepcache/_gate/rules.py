@@ -5,16 +5,19 @@ Each sees two parsed texts and what only one of them says.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from stepcache._gate.layout import arrangement
 from stepcache._gate.opposites import opposed
 from stepcache._gate.parse import Parsed, Token
 from stepcache._gate.spelling import slip
 from stepcache._gate.tables import capitals
 from stepcache._gate.verdict import Differs, excerpt
+from stepcache._gate.wording import worded_alike
 
 __all__ = ["RULES", "Pair", "Rule", "pair"]
 
@@ -29,6 +32,7 @@ class Pair:
     only_new: tuple[Token, ...]
 
 
+_MEMBER: Final = re.compile(r'[{,]\s{0,40}"[^"\n]{0,200}"\s?:')  # of a JSON object
 _MANY: Final = 24  # of so many lone words no pair is worth looking for
 _SLIPS: Final = 4  # more slips than this are no slips
 Rule = Callable[[Pair], Differs | None]
@@ -113,8 +117,13 @@ def identifiers(pair: Pair) -> Differs | None:
 
 
 def quotes(pair: Pair) -> Differs | None:
-    """The same quoted words; where both texts quote equally often, the same quoted texts to the letter."""
+    """The same quoted words; where both texts quote equally often, the same quoted texts to the letter.
+
+    In JSON the marks themselves count: null is not "null".
+    """
     ours, theirs = pair.cached.quotes, pair.new.quotes
+    if len(ours) != len(theirs) and (_MEMBER.search(pair.cached.text) or _MEMBER.search(pair.new.text)):
+        return Differs("quote", excerpt(" ".join(ours)), excerpt(" ".join(theirs)))
     if len(ours) == len(theirs) and ours != theirs:
         cached, new = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
         return Differs("quote", excerpt(cached), excerpt(new))
@@ -122,19 +131,33 @@ def quotes(pair: Pair) -> Differs | None:
 
 
 def names(pair: Pair) -> Differs | None:
-    """The same names, and no word that is a name with a capital letter only (polish and Polish)."""
+    """The same names, and no word that is a name with a capital letter only (polish and Polish).
+
+    The case of a sign of one or two letters counts too: C is not c, CO is not Co.
+    """
     found = _leftover("name", pair)
     if found is not None or "upper" in (pair.cached.casing, pair.new.casing):
         return found
     table = capitals()
+    mixed = pair.cached.casing == pair.new.casing == "mixed"
     for ours, theirs in zip(pair.cached.tokens, pair.new.tokens, strict=False):
-        if (
-            ours.key in table
-            and ours.key == theirs.key
-            and not (ours.start or theirs.start or _cased(ours) == _cased(theirs))
-        ):
+        if ours.key != theirs.key or ours.text == theirs.text:
+            continue
+        if ours.key in table and not (ours.start or theirs.start or _cased(ours) == _cased(theirs)):
+            return _differs("name", (ours,), (theirs,))
+        if mixed and _sign(ours) and _sign(theirs) and (_cased(ours) == _cased(theirs) or not _starts(ours, theirs)):
             return _differs("name", (ours,), (theirs,))
     return None
+
+
+def _sign(token: Token) -> bool:
+    """Whether a token is a single letter, or two of them with a capital, that is no word of the language."""
+    size = len(token.text)
+    return token.what in {"word", "name"} and token.text.isalpha() and (size == 1 or (size == 2 and _cased(token)))
+
+
+def _starts(*tokens: Token) -> bool:
+    return any(token.start for token in tokens)
 
 
 def _cased(token: Token) -> bool:
@@ -223,6 +246,19 @@ def order(pair: Pair) -> Differs | None:
     return None
 
 
+def wording(pair: Pair) -> Differs | None:
+    """Where a prompt works on words as words, the very same letters: gray is not grey in "How do you spell gray?"."""
+    ours, theirs = pair.cached.quotes, pair.new.quotes
+    found = worded_alike(pair.cached.text, pair.new.text, bool(ours) and ours == theirs)
+    return None if found is None else Differs("wording", excerpt(found[0]), excerpt(found[1]))
+
+
+def layout(pair: Pair) -> Differs | None:
+    """The same levels of indented blocks and the same empty cells of tables parted by tabs."""
+    ours, theirs = arrangement(pair.cached.text), arrangement(pair.new.text)
+    return None if ours == theirs else Differs("layout", excerpt(pair.cached.text), excerpt(pair.new.text))
+
+
 RULES: Final[tuple[Rule, ...]] = (
     numbers,
     units,
@@ -245,4 +281,6 @@ RULES: Final[tuple[Rule, ...]] = (
     symbols,
     words,
     order,
+    layout,
+    wording,
 )

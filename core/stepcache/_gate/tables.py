@@ -64,6 +64,8 @@ class Language:
     name: str
     common: frozenset[str]
     silent: frozenset[str]
+    bare: frozenset[str]
+    telling: frozenset[str]
     forms: dict[str, str]
     phrases: Phrases
     saying: frozenset[str]
@@ -193,6 +195,8 @@ def language(name: str) -> Language:
         name=name,
         common=frozenset(_words(parts["common"] + parts["silent"])) | frozenset(numbers) | vocabulary,
         silent=frozenset(_words(parts["silent"])),
+        bare=frozenset(_words(parts.get("bare", []))),
+        telling=frozenset(forms.get(word, word) for word in _words(parts.get("telling", []))),
         forms=forms,
         phrases=_phrases(parts, forms),
         saying=frozenset(_words(parts.get("saying", []))),

@@ -17,6 +17,7 @@ _SENTENCES: Final = {
     "demand": "the demands differ",
     "identifier": "the identifiers differ",
     "language": "the languages differ",
+    "layout": "the lines are indented or parted in another way",
     "modality": "the modality or tense differs",
     "name": "the names differ",
     "negation": "one of them is negated",
@@ -32,6 +33,7 @@ _SENTENCES: Final = {
     "symbol": "the symbols differ",
     "unit": "the units differ",
     "word": "the words differ",
+    "wording": "the words worked on are not the same to the letter",
 }
 
 

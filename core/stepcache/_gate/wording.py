@@ -1,0 +1,110 @@
+"""Prompts that work on words as words: there the very letters are what is asked about.
+
+"Translate: please sit down" and "Translate: sit down" ask for the same thing of two texts, "How do you spell gray" and
+"grey" of two words. What is harmless wording elsewhere (politeness, contractions, spelling, "the", case, commas) is
+the matter itself here, so the text worked on must be the same to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["worded_alike"]
+
+# Words that make the wording the matter, in the four languages; they are looked for in every text.
+_MATTER: Final = re.compile(
+    r"""(?<![^\W_])(?:
+      translat\w+|rewrit\w+|rewrote|rephras\w+|paraphras\w+|reword\w*|proof-?read\w*|(?:mis)?spell\w*|spelt|typos?
+    | gramma\w+|punctuat\w+|commas?|apostrophes?|capitali[sz]\w+|(?:upper|lower|title|capital)[ -]?(?:case\w*|letters?)
+    | syllables?|vowels?|consonants?|synonyms?|antonyms?|homophones?|rhymes?[ ]with|etymolog\w+|pronounc\w+
+    | pronunciation|acronyms?|abbreviat\w+|stands?[ ]for|contractions|anagrams?|palindromes?|part[ ]of[ ]speech
+    | (?:de|en)crypt\w*|(?:de|en)code[sd]?|morse|rot-?13|base-?64|polite\w*|in[ ](?:words|digits|numerals|figures)
+    | as[ ](?:an?[ ])?(?:words?|digits?|numerals?)|to[ ](?:an?[ ])?(?:words?|digits?|numerals?)|the[ ]words?
+    | (?:how[ ]many|count|number[ ]of|first|last|capital|missing|reverse|remove|replace)\b[^.:?!\n]{0,40}
+      \b(?:letters?|characters?|words?)
+    | (?:british|american)[ ](?:spelling|english)|how\b[^.:?!\n]{0,30}\bsay\b|which[ ]is[ ]correct
+    | british[ ]or[ ]american|(?:missing|definite|indefinite)[ ](?:articles?|spaces?)|spaces?[ ]missing
+    | übersetz\w*|übertrag\w*|umformulier\w*|umschreib\w*|korrigier\w*|rechtschreib\w*|grammati\w*|buchstab\w*
+    | geschrieben|schreibt[ ]man|schreibweise|silben?|synonyme?n?|reimt|satzzeichen|kommas?|kommata
+    | (?:groß|klein)buchst\w*|abkürzung|steht[ ]für|aussprache|ausgesprochen|höflich\w*|in[ ]worten|etymologie
+    | wie[ ]viele[ ](?:wörter|zeichen)
+    | traduc\w*|tradúc\w*|tradúzc\w*|reescrib\w*|reformul\w*|parafrase\w*|corrig\w*|corríg\w*|correg\w*|ortogr\w*
+    | gramátic\w*|puntuaci\w*|deletre\w*|se[ ]escribe|letras|sílabas?|sinónimos?|antónimos?|rima[ ]con|comas
+    | mayúscul\w*|minúscul\w*
+    | abreviatur\w*|cuántas[ ]palabras|pronunci\w*|en[ ]palabras|etimolog\w*|cortés
+    | tradui\w*|réécri\w*|orthogr\w*|grammair\w*|ponctuation|épel\w*|s'écrit|syllabes?|synonymes?|antonymes?|rime[ ]avec
+    | virgules?|majuscul\w*|minuscul\w*|abréviation|prononc\w*|combien[ ]de[ ](?:mots|lettres)|en[ ]lettres|étymologie
+    )(?![^\W_])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Verbs that work on the text which follows a colon or a line end.
+_ON_TEXT: Final = re.compile(
+    r"""(?<![^\W_])(?:
+      (?:correct|fix|edit|improve|polish|shorten|simplify|expand|repeat|echo|verbesser\w*|kürz\w*|vereinfach\w*|mejor\w*
+      | acort\w*|simplific\w*|repite|amélior\w*|raccourci\w*|simplifi\w*|répèt\w*)\b[^.:?!\n]{0,80}
+    | (?:say|write|print|type|reply|respond)(?:[ ](?:with|exactly|only|just|this))*[ ]?
+    )(?=[:\n])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CASE: Final = re.compile(
+    r"capital|upper|lower|title.?case|\bcases?\b|buchst|groß|mayús|minús|majus|minus", re.IGNORECASE
+)
+_SIGNS: Final = re.compile(
+    r"punctuat|comma|apostroph|satzzeichen|puntuac|coma|ponctuation|virgule|kommas?", re.IGNORECASE
+)
+_BEFORE: Final = re.compile(
+    r"""\A(?:(?:please|kindly|can|could|would|will|you|hi|hello|hey|there|help|me|us|i|need|want|to|the|bitte|kannst|könntest
+    | können|könnten|würdest|würden|du|sie|mir|hallo|por|favor|puedes|podrías|puede|podría|hola|peux|pourrais|pouvez
+    | pourriez|tu|vous|bonjour|s'il|te|plaît|plait)\b[\s,.!-]*)+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BEHIND: Final = re.compile(
+    r"""[\s,.!?-]*
+    (?:(?:please|thank[ ]you|thanks|bitte|danke|por[ ]favor|gracias|s'il[ ](?:te|vous)[ ]pla[iî]t|merci)
+    [\s,.!?]*)*\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_HEAD: Final = 2_000  # characters in which the instruction is looked for
+_EDGE: Final = 100  # characters in which politeness at either end is looked for
+
+
+def worded_alike(cached: str, new: str, quoted: bool) -> tuple[str, str] | None:
+    """None if the words that either prompt works on are the same to the letter, else what differs.
+
+    `quoted`: both quote the same texts. A sentence that works on a quoted word is judged by the other rules.
+    """
+    ours, theirs = _matter(cached, quoted), _matter(new, quoted)
+    return None if ours == theirs else (ours or cached, theirs or new)
+
+
+def _matter(text: str, quoted: bool) -> str:
+    """What a prompt works on, as far as its form counts; empty where the wording is not the matter."""
+    head = text[:_HEAD]
+    found = _MATTER.search(head)
+    other = found or _ON_TEXT.search(head)
+    if other is None:
+        return ""
+    at = min((place for sign in (":", "\n") if (place := text.find(sign, other.end())) >= 0), default=-1)
+    asks = head[: at if at > 0 else _HEAD]
+    case, signs = bool(_CASE.search(asks)), bool(_SIGNS.search(asks))
+    if at >= 0 and text[at + 1 :].strip():
+        return _form(text[at + 1 :], case, signs, whole=True)
+    if found is None or quoted:
+        return ""
+    return _form(_without_politeness(text.strip()), case, signs, whole=False)
+
+
+def _without_politeness(text: str) -> str:
+    text = _BEFORE.sub("", text[:_EDGE]) + text[_EDGE:]
+    return text[:-_EDGE] + _BEHIND.sub("", text[-_EDGE:])
+
+
+def _form(text: str, case: bool, signs: bool, whole: bool) -> str:
+    """The text as its letters count: case in a text worked on, but for its first letter; not in a question on words."""
+    text = " ".join(text.split())
+    if not signs:
+        text = text.rstrip(" .")
+    if case:
+        return text
+    return text[:1].casefold() + text[1:] if whole else text.casefold()

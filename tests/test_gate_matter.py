@@ -1,0 +1,79 @@
+"""Where form is the matter: prompts on words as words, white space that means something, signs, abilities."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepcache import gate
+
+DIFFERENT = [
+    # the text worked on, to the letter
+    ("Translate into French: Please sit down.", "Translate into French: Sit down."),
+    ("Translate to German: Hello, sort the files.", "Translate to German: sort the files."),
+    ("Translate: the milk", "Translate: milk"),
+    ("Rewrite politely: Could you pay the bill?", "Rewrite politely: Pay the bill."),
+    ("Correct the spelling: We beleive it", "Correct the spelling: We believe it"),
+    ("Fix the punctuation: yes we can", "Fix the punctuation: yes, we can"),
+    ("Check the capitalization: anna lives in rome", "Check the capitalization: Anna lives in Rome"),
+    ("Expand the contractions: She isn't in.", "Expand the contractions: She is not in."),
+    ("Count the words: We don't know", "Count the words: We do not know"),
+    ("Write: thank you", "Write:"),
+    ("Übersetze ins Englische: Bitte warten Sie.", "Übersetze ins Englische: Warten Sie."),
+    ("Traduce al inglés: Por favor, espere.", "Traduce al inglés: Espere."),
+    ("Traduis en anglais : S'il vous plaît, attendez.", "Traduis en anglais : Attendez."),
+    # a word as a word
+    ("How do you spell catalog?", "How do you spell catalogue?"),
+    ("Is wierd spelled correctly?", "Is weird spelled correctly?"),
+    ("What is the etymology of film?", "What is the etymology of movie?"),
+    ("How many letters does theatre have?", "How many letters does theater have?"),
+    ("Write 7 in words", "Write seven in words"),
+    ("Wie schreibt man Foto?", "Wie schreibt man Photo?"),
+    # signs that mostly end a sentence
+    ("What is .5 of it?", "What is 5 of it?"),
+    ("What is n!?", "What is n?"),
+    ("What is (2 + 3)!?", "What is (2 + 3)?"),
+    ("What is x[2:]?", "What is x[:2]?"),
+    ("Explain: cd ..", "Explain: cd"),
+    ("Explain: ls -A", "Explain: ls -a"),
+    ("What is C used for?", "What is c used for?"),
+    # white space and marks that mean something
+    ("What does it print?\nfor i in x:\n  f(i)\n  g(i)", "What does it print?\nfor i in x:\n  f(i)\ng(i)"),
+    ("a\tb\tc\n1\t\t3\nWhat is b?", "a\tb\tc\n\t1\t3\nWhat is b?"),
+    ('Is it set? {"a": null}', 'Is it set? {"a": "null"}'),
+    # mere politeness is all that is said
+    ("thanks", "hello"),
+    ("Good morning", "Good night"),
+    # what one can do, what one shall do
+    ("Can you sing?", "Sing."),
+    ("Can you read Hebrew?", "Read Hebrew."),
+    ("Are you able to swim?", "Swim."),
+    # nouns that their article turns
+    ("Who was in court in May?", "Who was in the court in May?"),
+]
+SAME = [
+    ("Could you translate 'good day' into French?", "Translate 'good day' into French."),
+    ("Please translate the following: The cat sleeps.", "translate the following: the cat sleeps"),
+    ("Can you translate good day into French, please?", "Translate good day into French"),
+    ("How do you spell necessary?", "how do you spell necessary"),
+    ("Write a 200 word essay on salt", "Please write a 200 word essay on salt."),
+    ("What is .5 of it?", "What is 0.5 of it?"),
+    ("Tell me who won!", "Tell me who won."),
+    ("What is AI?", "what is ai"),
+    ("Explain it:\nif a:\n    f()\n    g()", "Explain it:\nif a:\n  f()\n  g()"),
+    ("Hello!", "hello"),
+    ("Can you list planets?", "List planets."),
+    ("Can you write a poem about rain?", "Write a poem about rain."),
+    ("Can you explain osmosis?", "Explain osmosis."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_what_is_mere_form_elsewhere_is_a_difference_here(one: str, other: str) -> None:
+    assert not gate(one, other)
+    assert not gate(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_form_that_says_nothing_still_differs_freely(one: str, other: str) -> None:
+    assert gate(one, other)
+    assert gate(other, one)
