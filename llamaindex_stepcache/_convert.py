@@ -68,6 +68,8 @@ def chat_request(
     reasons = [f"the option {name!r} has no stable text form" for name in identity.unstable]
     control = with_control(Request("", control=control)).control
     spec = None if control.spec is not None else _spec(demand)
+    # A system message or an earlier turn may ask for another kind of reply than the prompt's own words.
+    instructed = len(messages) > 1
     checked = spec is not None or control.spec is not None or (demand.schema is None and demand.form != "tools")
     prompt, context, whole, turns = "", "", True, False
     try:
@@ -82,7 +84,8 @@ def chat_request(
     if (whole or not checked) and spec is None and control.spec is None:
         spec = plain_text()
     request = Request(prompt, context=context, model=identity.model, spec=spec, control=control,
-                      temperature=identity.temperature, multi_turn=turns, exact_only=whole or not checked)
+                      temperature=identity.temperature, multi_turn=turns, exact_only=whole or not checked,
+                      enforce=spec is not None or not instructed)
     return Asked(request=_untraced(request, reasons), demand=demand)
 
 
