@@ -228,11 +228,14 @@ class FolderSite:
         clock = time.monotonic()
         if clock - self._looked < 0.05 and self._identity is not None:
             return False
-        self._looked = clock
         now = self.folder.identity()
         if self.role is Role.GUEST:  # the owner may make the database after we have opened
-            return now is None and self._identity is not None
-        return self._identity is not None and now != self._identity
+            lost = now is None and self._identity is not None
+        else:
+            lost = self._identity is not None and now != self._identity
+        if not lost:
+            self._looked = clock
+        return lost
 
     def promoted(self) -> bool:
         if self.role is not Role.GUEST or self.read_only or self._forked:
