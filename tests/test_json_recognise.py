@@ -295,3 +295,32 @@ def test_recognition_takes_linear_time(filler: str) -> None:
         demanded_schema(prompt)
     assert time.process_time() - started < 4
     assert spec_of("x" * 1_000_000 + " Return JSON with keys a, b") is None
+
+
+@pytest.mark.parametrize("prompt", [
+    "Return JSON with keys name, age, minified",
+    "Return JSON with keys name, age, pretty-printed",
+    "Return JSON with keys name, age, etc.",
+    "Return JSON with keys name, age and so on",
+    "Return JSON with keys name: first only, age",
+    "Return JSON with keys weight in kg, age",
+    "Return JSON with keys name, weight in kg and age",
+    "Gib JSON mit den Schlüsseln name, gewicht in kg, alter",
+    "Return JSON with keys name, age as string, integer",
+    "Return JSON with keys name, age, email for Bob. Don't include email.",
+])
+def test_a_list_whose_end_or_keys_are_in_doubt_is_left_to_the_model(prompt: str) -> None:
+    assert json_keys()(Request(prompt)) is None
+
+
+@pytest.mark.parametrize(("prompt", "keys"), [
+    ("Return JSON with keys name, age for Bob and Al", ("name", "age")),
+    ("Return JSON with keys name, age: Bob is 5", ("name", "age")),
+    ("Return JSON with keys name, age, in French", ("name", "age")),
+    ('Return JSON with keys "sorted", "more"', ("sorted", "more")),
+    ("Return JSON with the key summary: The cat sat.", ("summary",)),
+])
+def test_what_follows_a_list_plainly_is_no_part_of_it(prompt: str, keys: tuple[str, ...]) -> None:
+    spec = json_keys()(Request(prompt))
+    assert spec is not None
+    assert spec.keys == keys

@@ -67,6 +67,22 @@ _OPTIONAL = re.compile(r"\b(?:optional|opcional|optionnel(?:le)?)\b[\s,;]*", re.
 _REQUIRED = re.compile(r"\b(?:required|mandatory|erforderlich|obligatorio|obligatoire)\b[\s,;]*", re.IGNORECASE)
 
 
+# Bare words that say how the JSON is to look or that the list goes on; as keys they would have to be in quotes.
+_NO_KEY_WORDS = """
+    minified minify pretty prettified pretty-printed pretty-print indented indent compact sorted ordered nested flattened
+    formatted unformatted escaped etc etcetera etcétera usw so others more else
+    string integer boolean float int bool str
+"""
+_NO_KEY = frozenset(_NO_KEY_WORDS.split())
+# "weight in kg, age": whether the list goes on behind such words can't be told.
+_MAY_GO_ON = re.compile(
+    rf"[ \t]*(?:in|as|with|als|en|como|comme|mit|con|avec)\s[^.!?:;,\n]{{1,40}}?"
+    rf"(?:,\s*(?:{_WORD_SEP}\s+)?|\s{_WORD_SEP}\s+)"
+    r"(?!\w+ing\b)(?P<key>[^\W\d][\w-]*)\s*(?=[,.!?\n]|\Z)",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class KeyList:
     """The keys as properties of an object schema, and where the list ends in its text. `quoted`: each is in quotes."""
@@ -254,10 +270,12 @@ def _inline(text: str, position: int, level: int) -> KeyList | None:
             return _collected(items, closing.end())
         if separator is None and not stops and not item.quoted:
             break
+        if not item.quoted and item.key.casefold() in _NO_KEY:
+            return None
         items.append(item)
         end, joined = item.end, ending
         if separator is None:
-            return _collected(items, end)
+            return None if _MAY_GO_ON.match(text, end) else _collected(items, end)
         position = _past_and(text, separator.end())
         ending = position > separator.end() or separator.group().strip(" \t,;/") != ""
     else:

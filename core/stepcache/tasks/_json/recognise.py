@@ -31,11 +31,13 @@ from stepcache.tasks._json.wordings import (
     ONLY_JSON,
     OTHER_DEMAND,
     OTHER_TASK,
+    PLURAL,
     PREPARE,
     PRODUCING_HEAD,
     QUOTED_KEYS,
     SCHEMA,
     STYLES,
+    TAKES_BACK,
     THING,
     TIE,
     WORK,
@@ -225,7 +227,8 @@ def _key_lists(prompt: str, words: str) -> list[_Listed]:
     while (mark := KEYS.search(words, position)) is not None:
         read = read_key_list(prompt, mark.end())
         unwanted = NOT_WANTED.search(words[max(0, mark.start() - 30):mark.start()])
-        if read is not None and unwanted is None and _counts(mark.group("count"), read):
+        cut_short = read is not None and len(read.properties) == 1 and PLURAL.search(mark.group())
+        if read is not None and not cut_short and unwanted is None and _counts(mark.group("count"), read):
             found.append(_Listed(mark.start(), read.end, read, bool(mark.group("least"))))
             position = read.end
         else:
@@ -280,6 +283,8 @@ def demanded_keys(prompt: str) -> Demand | None:
     mentions = list(JSON.finditer(outside))
     asked = _asked_json(outside, mentions) or (None if mentions else _json_in(words, forms))
     if asked is None or not _clean_demand(words, [listed.span]) or FINITE.match(prompt, listed.end):
+        return None
+    if re.search(TAKES_BACK % "|".join(map(re.escape, listed.keys.properties)), _blanked(words, [listed.span]), re.I):
         return None
     many: Literal["list", "either", "one"] = "either"
     if asked.group("array") or asked.group("array2"):

@@ -95,7 +95,7 @@ KEYS = re.compile(
     (?:keys?|fields?|propert(?:y|ies)|attributes?|schlüsseln?|feldern?|felder|eigenschaften|attributen?|claves?|campos?|
        propiedad(?:es)?|atributos?|llaves|clés?|clefs?|champs?|propriétés?|attributs?)
     (?:\s+(?:siguientes|suivante?s|exactly|only|named|called|genau|namens|are|sind|son|sont)(?=[\s:\[])|
-       \s+names?(?=\s*[:=\[]))*
+       \s+names(?=\s*[:=\[]))*
     \s*(?:[:=]|,(?=\s*["'`“„«]))?(?=[\s\["'`“„«{(*])""",
     _FLAGS,
 )
@@ -112,6 +112,7 @@ NO_KEYS = frozenset(
     {"the", "a", "an", "these", "this", "its", "following", "required", "mandatory", "exactly", "only", "just", "all"}
     | {"any", "no", "some", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "extra", "other"}
     | {"additional", "more", "same", "new", "optional", "nested", "several", "many", "different", "string"}
+    | {"den", "die", "der", "diesen", "folgenden", "los", "las", "estos", "estas", "siguientes", "les", "ces"}
 )
 
 # Quoted keys need no noun, right behind the thing asked for: JSON with "name" and "age".
@@ -165,6 +166,18 @@ PREPARE = re.compile(
     rf"\s*{_POLITE}(?:read|look|consider|analy[sz]e|use|take|review|examine|extract|identify|find|determine|detect|classify|"
     r"answer|check\s+out|lies|analysiere|extrahiere|beantworte|lee|analiza|extrae|lis|analyse|extrais|consulte)(?!\w)",
     re.IGNORECASE,
+)
+
+# The noun in the plural: one key alone is then no list that was read to its end.
+PLURAL = re.compile(
+    r"(?:keys|fields|properties|attributes|schlüsseln|feldern|felder|eigenschaften|attributen|claves|campos|propiedades|"
+    r"atributos|clés|clefs|champs|propriétés|attributs)\W*\Z",
+    re.IGNORECASE,
+)
+# A sentence that takes a key back: "don't include email".
+TAKES_BACK = (
+    r"(?:\b(?:not|never|without|omit|exclude|excluding|except|skip|drop|leave\s+out|no|nicht|ohne|kein\w*|außer|sin|nunca|"
+    r"omite|excepto|sans|pas|jamais|sauf|omets)|n['’]t)\b[^.!?\n]{0,40}?(?<![\w-])(?:%s)(?![\w-])"
 )
 
 # What makes a list of keys one of keys not wanted, or of keys of something else.
