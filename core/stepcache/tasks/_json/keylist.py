@@ -69,8 +69,8 @@ _REQUIRED = re.compile(r"\b(?:required|mandatory|erforderlich|obligatorio|obliga
 
 # Bare words that say how the JSON is to look or that the list goes on; as keys they would have to be in quotes.
 _NO_KEY_WORDS = """
-    minified minify pretty prettified pretty-printed pretty-print indented indent compact sorted ordered nested flattened
-    formatted unformatted escaped etc etcetera etcétera usw so others more else
+    minified minify pretty prettified pretty-printed pretty-print indented indent compact sorted ordered nested
+    flattened formatted unformatted escaped etc etcetera etcétera usw so others more else
     string integer boolean float int bool str
 """
 _NO_KEY = frozenset(_NO_KEY_WORDS.split())

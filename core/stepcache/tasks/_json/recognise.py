@@ -227,8 +227,10 @@ def _key_lists(prompt: str, words: str) -> list[_Listed]:
     while (mark := KEYS.search(words, position)) is not None:
         read = read_key_list(prompt, mark.end())
         unwanted = NOT_WANTED.search(words[max(0, mark.start() - 30):mark.start()])
-        cut_short = read is not None and len(read.properties) == 1 and PLURAL.search(mark.group())
-        if read is not None and not cut_short and unwanted is None and _counts(mark.group("count"), read):
+        alone = read is not None and len(read.properties) == 1 and PLURAL.search(mark.group())
+        if read is not None and alone and prompt[read.end : read.end + 3].lstrip()[:1] in {":", "="}:
+            read = None  # "keys name: first only, age" goes on behind the first one
+        if read is not None and unwanted is None and _counts(mark.group("count"), read):
             found.append(_Listed(mark.start(), read.end, read, bool(mark.group("least"))))
             position = read.end
         else:

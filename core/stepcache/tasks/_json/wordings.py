@@ -168,7 +168,7 @@ PREPARE = re.compile(
     re.IGNORECASE,
 )
 
-# The noun in the plural: one key alone is then no list that was read to its end.
+# The noun in the plural: of one key that a colon follows more may be said before the next.
 PLURAL = re.compile(
     r"(?:keys|fields|properties|attributes|schlüsseln|feldern|felder|eigenschaften|attributen|claves|campos|propiedades|"
     r"atributos|clés|clefs|champs|propriétés|attributs)\W*\Z",
