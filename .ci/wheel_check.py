@@ -10,7 +10,12 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXPECTED = ("stepcache/py.typed", "langchain_stepcache/py.typed", "llamaindex_stepcache/py.typed", "stepcache/cli/__init__.py")
+EXPECTED = (
+    "stepcache/py.typed",
+    "langchain_stepcache/py.typed",
+    "llamaindex_stepcache/py.typed",
+    "stepcache/cli/__init__.py",
+)
 
 BARE = """
 import sys, stepcache
