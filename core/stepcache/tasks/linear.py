@@ -14,6 +14,8 @@ from stepcache.tasks._linear.claims import Reply, read_reply
 from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.prompts import Reading, read_any_prompt, read_prompt
 from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
+from stepcache.tasks._linear.scanner import scan
+from stepcache.tasks._linear.spoken import false_in_words
 from stepcache.tasks._linear.vocabulary import unknown_word
 from stepcache.tasks._linear.wording import CANONICAL, DEMAND_WORDS
 from stepcache.tasks._spec import Spec
@@ -101,7 +103,10 @@ class LinearEquation(Spec):
         failure = explain(reply, equation, probes=False).failure
         if failure is not None and failure.false:
             return Verdict(False, "equation", failure.why)
-        ok, reason = facts.final_answer(reply, equation)
+        comma = decimal_comma_of(self._language)
+        if false_in_words(scan(text, equation.variable), equation.variable, equation.solution, comma) is not None:
+            return Verdict(False, "equation", "a sum in words is wrong")
+        ok, reason = facts.final_answer(reply, equation, text)
         return Verdict(ok, "answer", reason)
 
     def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:

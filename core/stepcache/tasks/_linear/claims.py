@@ -12,6 +12,7 @@ from typing import Literal
 from stepcache.tasks._linear.expressions import Sum, Unreadable, parse_sum
 from stepcache.tasks._linear.phrases import ABOUT_WORDS, ANSWER_WORDS, IS_WORDS, OPERAND_FILLERS, VERBS, Operation
 from stepcache.tasks._linear.scanner import Gap, Item, Run, Word, scan
+from stepcache.tasks._linear.spoken import is_last_line, suffixed
 from stepcache.tasks._linear.tokens import Token
 from stepcache.tasks._linear.words import words
 
@@ -115,7 +116,10 @@ def read_reply(text: str, variable: str, decimal_comma: bool | None = None) -> R
         if i in operands:
             claims.append(operands[i])
         elif isinstance(item, Run) and item.tokens:
-            claims.append(_claim(items, i, item, variable, decimal_comma, sole))
+            claim = _claim(items, i, item, variable, decimal_comma, sole or is_last_line(items, i))
+            if isinstance(claim, EquationClaim | AnswerClaim) and suffixed(text, claim.stop):
+                claim = UnknownClaim(claim.start, claim.stop, "a number that goes on")
+            claims.append(claim)
     claims.sort(key=lambda claim: claim.start)
     return Reply(tuple(claims), tuple(item for item in items if isinstance(item, Word)))
 
@@ -184,7 +188,8 @@ def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "
     """How the words before a lone number make it the answer: "the solution is 5", "x equals about 0.7", "Answer: 5"."""
     says = colon = False
     manner: Literal["exact", "rounded"] = "exact"
-    for item in reversed(items[max(0, i - 14) : i]):
+    for at in range(i - 1, max(0, i - 14) - 1, -1):
+        item, before = items[at], items[at - 1] if at else None
         if isinstance(item, Word):
             if item.text in ANSWER_WORDS:
                 return manner if says or colon else None
@@ -196,7 +201,8 @@ def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "
                 return None
         elif isinstance(item, Run):
             if len(item.tokens) == 1 and item.tokens[0].text == variable:
-                if says:
+                of = isinstance(before, Word) and before.text in {"of", "von", "de"}  # the value of x, its coefficient
+                if says and not of:
                     return manner
             elif not any(token.kind == "=" for token in item.tokens):
                 return None

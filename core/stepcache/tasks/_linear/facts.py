@@ -15,6 +15,7 @@ from math import gcd
 from stepcache.tasks._linear.claims import AnswerClaim, Claim, EquationClaim, OperationClaim, Reply
 from stepcache.tasks._linear.expressions import Number, Sum, Unreadable, has_variable, plain_value
 from stepcache.tasks._linear.prompts import Equation
+from stepcache.tasks._linear.spoken import denied
 
 __all__ = ["false_claim", "final_answer"]
 
@@ -138,7 +139,7 @@ def _reduced(line: _Line) -> _Line:
     return Fraction(p, common), Fraction(q, common)
 
 
-def final_answer(reply: Reply, equation: Equation) -> tuple[bool, str]:
+def final_answer(reply: Reply, equation: Equation, text: str) -> tuple[bool, str]:
     """Whether the last assignment of the reply is the solution, exact or marked as rounded; with the reason if not."""
     solution = equation.solution
     for claim in reversed(reply.claims):
@@ -148,6 +149,8 @@ def final_answer(reply: Reply, equation: Equation) -> tuple[bool, str]:
         value = _try(side)
         if value is None or solution is None or value[0]:
             return False, "its final answer is not a number"
+        if denied(text, claim.start, claim.stop):
+            return False, "it denies its final answer or asks for it"
         if value[1] == solution or (rounded and near(value[1], solution, side)):
             return True, ""
         return False, f"its final answer is {value[1]}, not the solution"
