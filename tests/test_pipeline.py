@@ -184,3 +184,16 @@ def test_hostile_prompts_and_replies_get_an_answer(text):
         result = cache.complete(prompt, ScriptedModel(text))
         assert result.output
         assert not result.verified or result.source in {"fallback", "model"}
+
+
+def test_an_empty_value_for_a_key_that_only_has_a_name_is_no_value():
+    cache = open_cache()
+    replies = {"answer": BOB, "patch": '{"email": {}}',
+               "repair": '{"name": "Bob Lee", "age": 30, "email": "bob@lee.org"}'}
+    model = ScriptedModel(lambda prompt, purpose: replies[purpose])
+    cache.complete(PROMPT.format("name and age"), model)
+    result = cache.complete(PROMPT.format("name, age and email"), model)
+    assert (result.source, json.loads(result.output)["email"]) == ("repair", "bob@lee.org")
+    patch_prompt = next(prompt for prompt, purpose in model.calls if purpose == "patch")
+    assert '"email"' in patch_prompt
+    assert "{}" not in patch_prompt

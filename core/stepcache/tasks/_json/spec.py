@@ -218,10 +218,17 @@ class JsonSpec(Spec):
             kept,
             "",
             f"Still to be written: {named([f for f in failures if f.problem != 'extra'])}.",
-            f"Reply with one JSON object that holds only {', '.join(asked)}, matching this JSON Schema:",
-            canonical(wanted),
-            "Write valid JSON and nothing else: no kept keys, no comment.",
         ]
+        if _says_nothing(wanted):  # a weak model copies an empty schema as the value
+            several = len(asked) > 1
+            keys = ", ".join(json.dumps(name, ensure_ascii=False) for name in asked)
+            lines.append(f"Reply with one JSON object that holds only the key{'s' if several else ''} {keys} with "
+                         f"{'their values' if several else 'its value'} from the request. "
+                         "Write valid JSON and nothing else.")
+        else:
+            lines += [f"Reply with one JSON object that holds only {', '.join(asked)}, matching this JSON Schema:",
+                      canonical(wanted),
+                      "Write valid JSON and nothing else: no kept keys, no comment."]
         return PatchPlan(prompt="\n".join(lines), region=(0, len(steps)), schema=_floats(wanted), asked=asked)
 
     def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
@@ -236,8 +243,8 @@ class JsonSpec(Spec):
         for name in plan.asked:
             path = _path_of(name, kept.value)
             value = _value_text(given, path)
-            if value is None:
-                return None
+            if value is None or (value in _EMPTY and plan.schema is not None and _says_nothing(plan.schema)):
+                return None  # nothing said what the value is like, and nothing was said
             text = self._spliced(text, kept, path, value)
         return (Step(text),)
 
@@ -268,6 +275,7 @@ class JsonSpec(Spec):
 
 
 _MAX_QUOTED = 4_000
+_EMPTY = frozenset({"{}", "[]", '""'})
 _FORM: dict[Many, str] = {
     "one": "matching",
     "list": "an array whose items each match",
@@ -277,6 +285,12 @@ _FORM: dict[Many, str] = {
 
 def _failures_in(verdicts: Sequence[Verdict]) -> tuple[Failure, ...]:
     return next((v.failures for v in verdicts if isinstance(v, JsonVerdict) and not v.ok), ())
+
+
+def _says_nothing(wanted: Any) -> bool:
+    """Whether a schema of asked keys (of an object, at its top) says nothing about their values."""
+    parts = wanted.get("properties") if isinstance(wanted, dict) else None
+    return isinstance(parts, dict) and bool(parts) and all(part in ({}, True) for part in parts.values())
 
 
 def _name_of(path: Path) -> str:
