@@ -19,6 +19,7 @@ WRONG = [
 RIGHT = [
     "2x = 10\nx = 5", "x = 5.", "x = 5, so 5 is the answer.", "2x = 10\nx = 5\n#### 5", "x = 5\n\n**5**",
     "13 minus 3 is 10. 10 divided by 2 is 5. x = 5", "So 2x is 10. x = 5", "The coefficient of x is 2. x = 5",
+    "2 times x is 10. x = 5",
     "We do not need more steps: x = 5", "What is x? Subtract 3 from both sides: 2x = 10. x = 5",
     "The solution is x = 5, not 6 as one may think.", "所以 x = 5所以",
 ]

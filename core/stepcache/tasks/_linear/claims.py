@@ -201,8 +201,7 @@ def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "
                 return None
         elif isinstance(item, Run):
             if len(item.tokens) == 1 and item.tokens[0].text == variable:
-                of = isinstance(before, Word) and before.text in {"of", "von", "de"}  # the value of x, its coefficient
-                if says and not of:
+                if says and not (isinstance(before, Word) and before.text in _PART_OF):
                     return manner
             elif not any(token.kind == "=" for token in item.tokens):
                 return None
@@ -213,6 +212,7 @@ def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "
     return None
 
 
+_PART_OF = frozenset({"of", "von", "de", "times", "mal", "fois", "por"})  # the coefficient of x, 2 times x
 _BEFORE_TERM = frozenset(
     words(
         "the coefficient constant term number because by is since multiplied divided which move moving bring remove "

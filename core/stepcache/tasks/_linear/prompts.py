@@ -112,7 +112,7 @@ def read_prompt(prompt: str) -> Reading | None:
     readings = {}
     for start, stop in _candidates(tokens, equals[0]):
         names = {token.text for token in tokens[start:stop] if token.kind == "word"}
-        if len(names) != 1 or any(name not in names for name in forms):
+        if len(names) != 1 or any(name not in names for name in forms) or _torn(tokens, start, stop):
             continue
         reading = _read(tokens, start, stop, text, names.pop())
         if reading is not None:
@@ -133,7 +133,7 @@ def read_any_prompt(prompt: str) -> Reading | None:
     for start, stop in _candidates(tokens, equals[0]):
         names = {token.text for token in tokens[start:stop] if token.kind == "word"}
         around = {tokens[i].kind for i in (start - 1, stop) if 0 <= i < len(tokens)}
-        if len(names) != 1 or around & (_FORBIDDEN | _MATH):
+        if len(names) != 1 or around & (_FORBIDDEN | _MATH) or _torn(tokens, start, stop):
             continue  # what touches it belongs to it, and is no linear expression
         variable = names.pop()
         equation = read_equation(tokens[start:stop], text, variable, None)
@@ -181,6 +181,22 @@ def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int
             if tokens[first].text == "(" and tokens[last - 1].text == ")" and _loose(tokens[first:equals]):
                 yield first + 1, last - 1
             yield first, last
+
+
+def _torn(tokens: Sequence[Token], start: int, stop: int) -> bool:
+    """Whether a range ends at a point that belongs to it: the second x of "x.x = 4"."""
+
+    def joins(i: int) -> bool:
+        sides = tokens[i - 1 : i + 2]
+        return (
+            len(sides) == 3
+            and sides[1].text in {".", "'"}
+            and not (sides[1].spaced or sides[2].spaced)
+            and sides[0].kind in {"word", "number", ")"}
+            and sides[2].kind in {"word", "number", "("}
+        )
+
+    return (start > 1 and joins(start - 1)) or joins(stop)
 
 
 def _begins(tokens: Sequence[Token], i: int) -> bool:
