@@ -47,6 +47,9 @@ DIFFERENT = [
     ("Can you sing?", "Sing."),
     ("Can you read Hebrew?", "Read Hebrew."),
     ("Are you able to swim?", "Swim."),
+    # letters of a docstring are names or literals
+    ('def f(x):\n    """Return "a" else "b"."""\n', 'def f(x):\n    """Return "b" else "a"."""\n'),
+    ('def f(xs):\n    """Return a minus b."""\n', 'def f(xs):\n    """Return b minus a."""\n'),
     # nouns that their article turns
     ("Who was in court in May?", "Who was in the court in May?"),
 ]

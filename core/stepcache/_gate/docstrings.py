@@ -261,6 +261,8 @@ def _same_word(one: Token, other: Token, around: Around) -> bool:
         return False
     if a == b:
         return not (one.quoted and other.quoted)  # odd capitals
+    if len(a) == len(b) == 1:
+        return False  # letters are names or literals: a minus b, "a" else "b"
     counted = {"number", "negation", "quote", "identifier"}
     if one.what not in counted and other.what not in counted and inflection_of(a, b):
         return True
