@@ -65,6 +65,9 @@ _BEHIND: Final = re.compile(
     [\s,.!?]*)*\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
+_DEMANDED: Final = re.compile(
+    r"\b(?:in|all|no|any|only|with|without|use|using|entirely|avoid|be|alles|nur|en|todo|tout)\s+\Z", re.IGNORECASE
+)
 _HEAD: Final = 2_000  # characters in which the instruction is looked for
 _EDGE: Final = 100  # characters in which politeness at either end is looked for
 
@@ -81,18 +84,24 @@ def worded_alike(cached: str, new: str, quoted: bool) -> tuple[str, str] | None:
 def _matter(text: str, quoted: bool) -> str:
     """What a prompt works on, as far as its form counts; empty where the wording is not the matter."""
     head = text[:_HEAD]
-    found = _MATTER.search(head)
-    other = found or _ON_TEXT.search(head)
+    found = [match for match in _MATTER.finditer(head) if not _of_the_reply(head, match)]
+    other = found[0] if found else _ON_TEXT.search(head)
     if other is None:
         return ""
     at = min((place for sign in (":", "\n") if (place := text.find(sign, other.end())) >= 0), default=-1)
-    asks = head[: at if at > 0 else _HEAD]
-    case, signs = bool(_CASE.search(asks)), bool(_SIGNS.search(asks))
+    asked = " ".join(match.group() for match in found if at < 0 or match.start() < at)
+    case, signs = bool(_CASE.search(asked)), bool(_SIGNS.search(asked))
     if at >= 0 and text[at + 1 :].strip():
         return _form(text[at + 1 :], case, signs, whole=True)
-    if found is None or quoted:
+    if not found or quoted:
         return ""
     return _form(_without_politeness(text.strip()), case, signs, whole=False)
+
+
+def _of_the_reply(text: str, match: re.Match[str]) -> bool:
+    """Whether case or commas are a demand on the reply ("in all capital letters"), not what the prompt works on."""
+    demanded = _DEMANDED.search(text[max(0, match.start() - 20) : match.start()])
+    return demanded is not None and bool(_CASE.search(match.group()) or _SIGNS.search(match.group()))
 
 
 def _without_politeness(text: str) -> str:
@@ -101,10 +110,11 @@ def _without_politeness(text: str) -> str:
 
 
 def _form(text: str, case: bool, signs: bool, whole: bool) -> str:
-    """The text as its letters count: case in a text worked on, but for its first letter; not in a question on words."""
+    """The text as its letters count: case in a text worked on, not in a question on words; the first letter's only
+    where case itself is the matter."""
     text = " ".join(text.split())
     if not signs:
         text = text.rstrip(" .")
-    if case:
+    if whole and case:
         return text
-    return text[:1].casefold() + text[1:] if whole else text.casefold()
+    return text[:1].casefold() + text[1:] if whole or case else text.casefold()
