@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -131,7 +132,7 @@ def _one_seed(
     with ExitStack() as stack:
         systems: dict[str, System] = {}
         for number, name in enumerate(plan.systems):
-            system = build(name, backend, embedder, plan.folder / f"store-{number}")
+            system = build(name, backend, embedder, plan.folder / f"store-{os.getpid()}-{number}")
             systems[name] = stack.enter_context(closing(system))
         for prompt in (*warm, *sent):
             for name, system in systems.items():
