@@ -137,8 +137,13 @@ class Completion:
 
     @classmethod
     def of(cls, value: Completion | str) -> Completion:
-        """Accept a bare string where a model has nothing more to tell."""
-        return value if isinstance(value, Completion) else cls(value)
+        """Accept a bare string where a model has nothing more to tell. Raises `TypeError` for anything else."""
+        if isinstance(value, Completion):
+            return value
+        given: object = value
+        if not isinstance(given, str):
+            raise TypeError(f"a model returns a string or a Completion, not {type(given).__name__}")
+        return cls(given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
