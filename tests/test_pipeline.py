@@ -170,8 +170,9 @@ def test_whatever_the_model_says_the_solution_is_right_and_only_right_replies_ar
         assert "x = 6" in entry.reply or entry.reply == REPLY
 
 
-HOSTILE = ["a" * 1_000_000, "[" * 100_000, "{" * 100_000, '{"a":' * 50_000, "\ud800 lone", "nul \x00 byte", "(" * 50_000,
-           "9**9**9**9 * x = 1", "Solve " + "9" * 100_000 + "x = 1", "Solve " + "(" * 20_000 + "x" + ")" * 20_000 + " = 1",
+HOSTILE = ["a" * 1_000_000, "[" * 100_000, "{" * 100_000, '{"a":' * 50_000, "\ud800 lone", "nul \x00 byte",
+           "(" * 50_000, "9**9**9**9 * x = 1", "Solve " + "9" * 100_000 + "x = 1",
+           "Solve " + "(" * 20_000 + "x" + ")" * 20_000 + " = 1",
            "1. " * 200_000, "```" * 100_000, "\\frac{" * 50_000, "\u202e\u200b" * 100_000, "not " * 200_000]
 
 

@@ -1,5 +1,6 @@
 """The Chroma store in a folder: durable, walled, bounded, and mended when its folder is not what it was."""
 
+import contextlib
 import json
 import logging
 import math
@@ -541,3 +542,13 @@ def test_a_record_is_json_that_a_person_can_read() -> None:
     assert opened is not None
     assert opened[0] == long
     assert isinstance(opened[0], Entry)
+
+
+def test_what_is_recorded_right_after_opening_hides_nothing_that_was_there(tmp_path: Path) -> None:
+    old, new = an_entry("What is tea?"), an_entry("What is mate?")
+    with contextlib.closing(ChromaStore(path=tmp_path)) as store:
+        store.put(old, (1.0, 0.0))
+    with contextlib.closing(ChromaStore(path=tmp_path)) as store:
+        store.put(new, (0.0, 1.0))
+        found = store.search("default", old.partition, "space-1", (1.0, 0.1), 5)
+        assert [match.entry for match in found] == [old, new]

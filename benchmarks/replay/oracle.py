@@ -99,6 +99,10 @@ def _walk(node: ast.expr) -> Side:
                     return a * d, b * d
                 case ast.Div() if c == 0:
                     return a / d, b / d
+                case _:
+                    pass
+        case _:
+            pass
     raise ValueError(f"not linear: {ast.dump(node)}")
 
 

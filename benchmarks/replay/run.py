@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,7 +164,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
             sys.stderr.write(f"{title:24} {total.requests:5} requests, free {total.cache + total.rewrite:4} "
                              f"(rewrite {total.rewrite}), patch {total.patch:3}, fallback {total.fallback:3}, "
                              f"wrong {total.wrong:2}, reuse rows free {total.reuse_free}/{total.expect_reuse} "
-                             f"cheap {total.reuse_cheap}, patch rows cheap {total.patch_rows_cheap}/{total.patch_rows}, "
+                             f"cheap {total.reuse_cheap}, "
+                             f"patch rows cheap {total.patch_rows_cheap}/{total.patch_rows}, "
                              f"{time.perf_counter() - start:.1f} s {total.wrong_ids[:4] or ''}\n")
         if embedder is not None:
             vectors = {row["prompt"]: np.asarray(embedder.embed(row["prompt"]), dtype=np.float32) for row in rows}

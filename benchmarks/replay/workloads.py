@@ -43,7 +43,8 @@ def is_right(row: Row, reply: str, source: Row | None) -> bool:
         return _final_number(reply) == Fraction(str(answer))
     if task == "json_schema":
         value = _json(reply)
-        return value is not None and jsonschema.validators.validator_for(meta["schema"])(meta["schema"]).is_valid(value)
+        checker = jsonschema.validators.validator_for(meta["schema"])(meta["schema"])
+        return value is not None and bool(checker.is_valid(value))
     if task == "json_required_keys":
         return _json(reply) == answer
     if task == "code_completion" and reply.strip() == str(answer).strip():

@@ -408,7 +408,8 @@ class StepCache:
         doomed: dict[str, list[str]] = {}
         for entry, _ in self.store.scan(namespace):
             known = entry.request.model  # adapters write a model's name, # and a digest of its options
-            if ((model is None or known == model or known.startswith(f"{model}#")) and (tag is None or tag in entry.tags)
+            if ((model is None or known == model or known.startswith(f"{model}#"))
+                    and (tag is None or tag in entry.tags)
                     and (older_than is None or now - entry.created_at > older_than)):
                 doomed.setdefault(entry.namespace, []).append(entry.key)
         return sum(self.store.delete(wall, keys) for wall, keys in doomed.items())

@@ -33,7 +33,8 @@ def repair_prompt(prompt: str, reply: str, verdict: Verdict) -> str:
     quoted = reply if len(reply) <= _MAX_QUOTED else reply[:_MAX_QUOTED] + " [...]"
     return (
         f"{prompt.rstrip()}\n\nA first answer was:\n{quoted}\n\n"
-        f"It fails a check: {verdict.detail or verdict.check}. Write the whole answer again, right this time, and nothing else."
+        f"It fails a check: {verdict.detail or verdict.check}. "
+        "Write the whole answer again, right this time, and nothing else."
     )
 
 

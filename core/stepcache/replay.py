@@ -47,7 +47,7 @@ class ReplayRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayReport:
-    """The sum over a log. `suspicious` are serves that disagree with the log, `near_misses` refusals that would have agreed.
+    """The sum over a log. `suspicious` are serves that disagree with it, `near_misses` refusals that would have agreed.
 
     Token, second and money sums cover the rows that tell them; `priced` counts those with tokens."""
 
@@ -83,7 +83,7 @@ class ReplayReport:
 
 
 def read_log(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON-lines log: `prompt` and `reply`, optionally context, namespace, model, tokens, seconds.
+    """Yield a JSON-lines log's objects: `prompt` and `reply`, optionally context, namespace, model, tokens, seconds.
 
     Raises `ConfigurationError` naming the line that is not such an object.
     """

@@ -48,7 +48,8 @@ class Writing:
         room.index.add(id_, place_of(entry, change.vector is not None, packed.size, packed.parts))
         engine.tier.put(change.id, entry)
         if change.vector is not None:
-            members = len(room.index.in_partition(entry.partition, entry.fingerprint))
+            # While the index has not been read, what the partition holds besides is not known.
+            members = len(room.index.in_partition(entry.partition, entry.fingerprint)) if room.loaded else 0
             engine.nearby.add((namespace, entry.partition, entry.fingerprint), id_, change.vector, members)
 
     def evict(self, namespace: str, id_: str) -> None:

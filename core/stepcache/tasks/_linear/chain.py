@@ -97,6 +97,7 @@ class _Chain:
         self.check: State | None = None
         self.operands: list[Quantity] = []
         self.matches = 0
+        self.begun_again = False  # the given equation was written again, last of all
         self.result = Explanation()
 
     def follow(self, reply: Reply) -> Explanation:
@@ -147,7 +148,10 @@ class _Chain:
             self.result.binding |= bind_operand(claim.operand, self.last[2])
             return ""
         if not self.pending and not operand_roles(claim.operation, value, self.state, self.roles):
-            return _IDLE
+            if not (self.begun_again and operand_roles(claim.operation, value, self.given, self.roles)):
+                return _IDLE
+            self.state, self.last, self.applied = self.given, None, []  # a summary walks the whole way once more
+        self.begun_again = False
         self.pending.append(Pending([claim], value))
         return ""
 
@@ -287,6 +291,7 @@ class _Chain:
         for state in (self.state, self.given):
             found = self._restated(sides, state)
             if found is not None:
+                self.begun_again = state is self.given
                 return found
         if self.pending:
             return None
