@@ -44,9 +44,9 @@ def is_right(row: Row, reply: str, source: Row | None) -> bool:
     if task == "json_schema":
         value = _json(reply)
         checker = jsonschema.validators.validator_for(meta["schema"])(meta["schema"])
-        return value is not None and bool(checker.is_valid(value))
+        return bool(value is not None and checker.is_valid(value))
     if task == "json_required_keys":
-        return _json(reply) == answer
+        return bool(_json(reply) == answer)
     if task == "code_completion" and reply.strip() == str(answer).strip():
         return True  # also what was rewritten for a renamed function
     if (source is not None and source["group"] == row["group"] and source["role"] == "base"
