@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 
-from stepcache import StepCache
+from stepcache import CacheControl, StepCache
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import plain_text
 from stepcache.testing import HashEmbedder, ScriptedModel
@@ -54,6 +54,32 @@ def test_each_request_is_embedded_at_most_once():
     cache.complete("Name a tree that grows in Linz", model)
     cache.flush()
     assert embedder.calls == before + 1
+
+
+def test_what_is_recorded_anew_is_never_written_over_by_what_waited_before_it():
+    class HeldOnce(HashEmbedder):
+        """Fast, but for the first entry, which the recorder is still at when the second comes."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.entered, self.release = threading.Event(), threading.Event()
+
+        def embed(self, text):
+            if threading.current_thread().name == "stepcache-recorder" and not self.entered.is_set():
+                self.entered.set()
+                self.release.wait(30)
+            return super().embed(text)
+
+    embedder = HeldOnce()
+    cache = StepCache(MemoryStore(), embedder, tasks=(plain_text(),))
+    model = ScriptedModel(["an elm", "a yew"])
+    cache.complete("Name a tree", model)
+    assert embedder.entered.wait(30)
+    cache.complete("Name a tree", model, control=CacheControl(refresh=True))
+    assert cache.complete("Name a tree", model).output == "a yew"
+    embedder.release.set()
+    cache.flush()
+    assert cache.complete("Name a tree", model).output == "a yew"
 
 
 def test_what_was_recorded_last_survives_a_plain_exit(tmp_path):

@@ -190,6 +190,8 @@ class Backend:
 
     def _save(self, effect: Save) -> bool:
         """Store at once what has a vector or needs none; embed the rest later, unless that takes no time."""
+        if self._recorder.find(effect.entry.namespace, effect.entry.key) is not None:
+            return self._recorder.submit(effect.entry)  # behind the older one, which would else be written over it
         if effect.vector is not None or not self._semantic or not self._embedder_guard.closed:
             self._put(effect.entry, effect.vector)
             return True
