@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepcache import CacheControl, Request, StepCache
+from stepcache import CacheControl, Request, StepCache, gate
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks._python.docstring import disagreement
 from stepcache.tasks.code import code
@@ -124,3 +124,53 @@ def test_long_texts_are_compared_in_bounded_time(one: str, other: str) -> None:
     started = time.process_time()
     assert disagreement(one, other)
     assert time.process_time() - started < 2
+
+
+SHOWN = '''def rate_words(text):
+    """Rate every word of the text.
+    - The rating is 'good' where the word is short.
+    - The rating is 'poor' otherwise, and 'none' for a word without letters.
+    Examples:
+    * rate_words("a 7") returns ['good', 'none']
+    * rate_words("extraordinary") returns ['poor']
+    """
+'''
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        SHOWN.replace("\n    -", "\n      -").replace("every word", "ever yword").replace("otherwise", "other wise"),
+        SHOWN.replace("'good' where", "'good 'where").replace("' otherwise, and 'none' ", " 'otherwise, and 'none '"),
+        " ".join(SHOWN.split()).replace("def rate_words(text):", "def rate_words(text):\n   ") + "\n",
+        SHOWN.replace("returns ['good", "return ['good").replace("Examples", "Example"),
+    ],
+    ids=["blanks", "blanks beside marks", "one line", "other forms of words that are repeated"],
+)  # fmt: skip
+def test_blanks_line_ends_and_forms_of_words_may_go_astray(now: str) -> None:
+    assert now != SHOWN
+    assert gate(SHOWN, now)
+    assert gate(now, SHOWN)
+    assert disagreement(SHOWN, now) == ""
+    assert disagreement(now, SHOWN) == ""
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [("'good' where", "'god' where"), ("* rate", "rate"), ("'none' for", "'none 'for no"),
+     ("['poor']", "['none']"), ("['good', 'none']", "['none', 'good']")],
+)  # fmt: skip
+def test_among_stray_blanks_a_changed_text_is_still_seen(was: str, now: str) -> None:
+    messy = SHOWN.replace("Rate every word", "Rat eevery word")
+    changed = messy.replace(was, now, 1)
+    assert changed != messy
+    assert not (gate(SHOWN, changed) and disagreement(SHOWN, changed) == "")
+
+
+def test_a_name_that_is_no_word_is_known_with_a_blank_in_it() -> None:
+    spaced = PROMPT.replace("grade_words(text", "gradeW2(text")
+    for seen, known in (("gradeW2", True), ("grade W2", True), ("g radeW2", True), ("grad W2", False)):
+        cache = StepCache(MemoryStore(), HashEmbedder(), tasks=(code(),))
+        assert cache.complete(spaced.replace('grade_words("blue', 'gradeW2("blue'), ScriptedModel(BODY)).recorded
+        served = cache.complete(spaced.replace('grade_words("blue', f'{seen}("blue'), ScriptedModel("    return None\n"))
+        assert (served.source == "cache") is known, seen

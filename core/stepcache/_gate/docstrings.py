@@ -71,7 +71,8 @@ class Docstring(NamedTuple):
 _JUMBLED: Final = re.compile(r"\b[a-z]{1,20}[A-Z][A-Za-z]*\b")
 _QUOTED: Final = re.compile(r"\"[^\"]{0,400}\"|'[^']{0,400}'")
 _DIGITS: Final = re.compile(r"\d+")
-_SPACED_OPERATOR: Final = re.compile(r"(?<=[=<>!])[ ](?=[=>])")
+_SPACED_OPERATOR: Final = re.compile(r"(?<=[-=<>!])[ ](?=[=>])")
+_BULLET: Final = re.compile(r"\n([-*])(?:[ \t]+(?=\S)|(?=[^\W\d]))")
 _VALUE: Final = re.compile(r"[\d\"'\[({]")
 _EXAMPLE: Final = re.compile(r"(?i)\bexamples?\b|\be\.g\.|\binput\b.{0,200}\boutput\b", re.DOTALL)
 
@@ -85,7 +86,8 @@ def docstring(text: str, functions: Sequence[str]) -> Docstring:
         stripped = line.strip()
         inside = stripped.startswith((">>>", "...")) or (inside and bool(stripped))
         (doctests if inside else prose).append(stripped)
-    told = _SPACED_OPERATOR.sub("", "\n".join(prose))
+    # A bullet is a sign like others: where lines were run together, nothing tells it from them.
+    told = _BULLET.sub(r" \1 ", _SPACED_OPERATOR.sub("", "\n".join(prose)))
     for name in functions[:20]:
         told = told.replace(name.replace("_", " _ "), name)
     called = any(re.search(rf"\b{re.escape(name)}[ ]?\(", line) for name in functions[:20] for line in prose[:400])

@@ -33,8 +33,8 @@ _QUOTES = re.compile(r"\"\"\"|'''")
 
 def disagreement(cached: str, new: str) -> str:
     """The first difference between two prompts that the code must heed, in words; empty if there is none."""
-    if cached == new:
-        return ""
+    if cached == new or "".join(cached.split()) == "".join(new.split()):
+        return ""  # the gate has seen that blanks did not go astray in a literal alone
     if max(len(cached), len(new)) > _MAX_CHARS:
         return "the docstrings differ and are too long to compare"
     ours, theirs = (_QUOTES.sub(" ", text) for text in (cached, new))
@@ -44,6 +44,7 @@ def disagreement(cached: str, new: str) -> str:
         return "the docstrings differ and are too long to compare"
     meant_a, meant_b = _meant(a, frozenset(b)), _meant(b, frozenset(a))
     a, b = ([meant.get(word, word) for word in side] for side, meant in ((a, meant_a), (b, meant_b)))
+    b = _inflected_as(b, a)  # else equal words pair up at the wrong places
     found = []
     for tag, i, k, j, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag != "equal":
@@ -75,6 +76,18 @@ def _meant(text: Sequence[str], other: frozenset[str]) -> dict[str, str]:
     return found
 
 
+def _inflected_as(text: Sequence[str], other: Sequence[str]) -> list[str]:
+    """The text with each word that the other lacks in the form which the other has of it."""
+    from stepcache._gate.spelling import stems
+
+    by_stem = {stem: word for word in sorted(set(other)) for stem in stems(word)}
+    forms = {
+        word: next((by_stem[stem] for stem in sorted(stems(word)) if stem in by_stem), word)
+        for word in set(text) - set(other)
+    }
+    return [forms.get(word, word) for word in text]
+
+
 def _literals(ours: str, theirs: str, slips: int) -> str:
     """Quoted texts must be the same to the letter, but for blanks, and but for slips in a text full of them."""
     mine, others = (
@@ -89,7 +102,17 @@ def _literals(ours: str, theirs: str, slips: int) -> str:
 
         if all(any(distance(new, old, near := 1 + len(old) // 4) <= near for old in lost) for new in gained):
             return ""
-    return "the quoted texts of the docstrings differ" if lost or gained else ""
+    if len(lost) + len(gained) > _MAX_STRANGE:
+        return "the quoted texts of the docstrings differ"
+    squashed = ["".join(text.split()) for text in (ours, theirs)]
+    if all(_quoted(text, squashed[0]) == _quoted(text, squashed[1]) for text in {*lost, *gained}):
+        return ""  # only a blank went astray beside a mark, so that other marks seem to belong together
+    return "the quoted texts of the docstrings differ"
+
+
+def _quoted(text: str, squashed: str) -> int:
+    """How often a text stands between quotation marks, where no blanks are left."""
+    return sum(squashed.count(f"{mark}{text}{mark}") for mark in "'\"")
 
 
 def _unpaired(lost: Sequence[str], gained: Sequence[str]) -> tuple[list[str], list[str]]:

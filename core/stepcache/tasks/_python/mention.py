@@ -12,6 +12,7 @@ __all__ = ["is_plain_word", "mentions", "put", "put_loosely"]
 _CODE_LIKE = re.compile(r"[^_]_|\d|[a-z][A-Z]")
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _MAX_TOKENS = 20_000
+_MIN_SPACED = 4
 _MAX_SPACED = 60
 
 
@@ -31,7 +32,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 @lru_cache(maxsize=256)
 def _spaced(name: str) -> re.Pattern[str] | None:
     """The name with stray blanks in it, as translation tools and clumsy copying leave it."""
-    if "_" not in name.strip("_") or len(name) > _MAX_SPACED:
+    if is_plain_word(name) or not _MIN_SPACED <= len(name) <= _MAX_SPACED:
         return None
     return re.compile(rf"(?<![\w.]){'[ ]?'.join(map(re.escape, name))}(?!\w)", re.IGNORECASE)
 
