@@ -7,11 +7,13 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import Any, assert_never
 
 from stepcache._data import Entry, Match
-from stepcache._effects import Block, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
+from stepcache._effects import Block, Compute, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
 from stepcache._policy import Policy
 from stepcache._recorder import Recorder
 from stepcache._workers import Workers
@@ -24,6 +26,7 @@ _log = logging.getLogger("stepcache")
 _LOAD_SECONDS = 120.0  # loading a model from disk is slow once, and not a fault
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0  # seconds without a failed part, doubled at each failure
 _MIN_SPREAD = 0.02
+_COMPUTERS = 4  # checks that run code, at once
 _INLINE_SECONDS = 0.002  # an embedding faster than this is made on the caller's path
 # Sentences without any common topic: an embedder that sees them as one can't tell requests apart (case 32).
 _UNRELATED = ("The ferry leaves the harbour at dawn.", "Photosynthesis needs light.", "int main(void) { return 0; }",
@@ -65,6 +68,7 @@ class Backend:
     def __init__(self, store: Store, embedder: Embedder | None, policy: Policy) -> None:
         self.store, self.embedder, self.policy = store, embedder, policy
         self.workers = Workers()
+        self._computers = Workers(_COMPUTERS)  # apart: a long check must not keep the store waiting
         self._store_guard = _Guard("store")
         self._embedder_guard = _Guard("embedder")
         self._judge_guard = _Guard("judge")
@@ -80,6 +84,8 @@ class Backend:
 
     def perform(self, effect: Effect) -> Any:
         """Perform one effect and return its answer; on a fault the answer that means "nothing"."""
+        if isinstance(effect, Compute):
+            return effect.work()
         if (ready := self._ready(effect)) is not None:
             return ready[0]
         work, timeout, guard = self._work(effect)
@@ -92,6 +98,8 @@ class Backend:
 
     async def aperform(self, effect: Effect) -> Any:
         """As `perform`, off the event loop whenever anything could block."""
+        if isinstance(effect, Compute):
+            return await self._computers.acall(partial(copy_context().run, effect.work), None)
         if (ready := self._ready(effect)) is not None:
             return ready[0]
         work, timeout, guard = self._work(effect)
@@ -146,8 +154,8 @@ class Backend:
                 return (lambda: self._embed(effect)), timeout, self._embedder_guard
             case Judge():
                 return (lambda: self._judge(effect)), self.policy.flight_timeout, self._judge_guard
-            case Generate():
-                raise TypeError("a driver performs Generate itself")
+            case Generate() | Compute():
+                raise TypeError(f"{type(effect).__name__} is not performed here")
             case _ as never:
                 assert_never(never)
 

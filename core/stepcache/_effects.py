@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from stepcache._data import Entry, PatchPlan, Request
 from stepcache.protocols import Purpose
 
-__all__ = ["Block", "Effect", "Embed", "Fetch", "FetchTemplate", "Generate", "Judge", "Save", "Search"]
+__all__ = ["Block", "Compute", "Effect", "Embed", "Fetch", "FetchTemplate", "Generate", "Judge", "Save", "Search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +86,11 @@ class Block:
     asker: str
 
 
-Effect = Fetch | FetchTemplate | Embed | Search | Generate | Save | Judge | Block
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Answer: what `work()` returns. It is pure but may take seconds, so no event loop may wait for it."""
+
+    work: Callable[[], Any]
+
+
+Effect = Fetch | FetchTemplate | Embed | Search | Generate | Save | Judge | Block | Compute

@@ -9,7 +9,8 @@ import logging
 import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from stepcache._data import (
     Completion,
@@ -30,7 +31,7 @@ from stepcache._data import (
     without_context,
 )
 from stepcache._decide import Refusal, decide, similar_reuse_refused
-from stepcache._effects import Block, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
+from stepcache._effects import Block, Compute, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
 from stepcache._gate import canonical
 from stepcache._policy import Policy
 from stepcache.protocols import Task
@@ -55,6 +56,7 @@ _REASON_WORD = re.compile(r"[a-z]+")
 _JUDGEABLE = frozenset({"word", "order", "question", "relation", "demand"})
 
 Flow = Generator[Effect, Any, Result]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,24 @@ def recognise(request: Request, tasks: Iterable[Task]) -> Spec | None:
     return None
 
 
+def _aside(spec: Spec, work: Callable[[], T]) -> Generator[Effect, Any, T]:
+    """What `work` returns or raises. Where this spec's checks take long, no event loop waits for it."""
+    if not spec.slow:
+        return work()
+    value, error = yield Compute(partial(_outcome, work))
+    if error is not None:
+        raise error
+    result: T = value
+    return result
+
+
+def _outcome(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
+    try:
+        return work(), None
+    except Exception as error:  # raised again inside the flow, which knows what a broken spec costs
+        return None, error
+
+
 def _template(request: Request, spec: Spec) -> str:
     return digest(request.partition, spec.kind, spec.shape, canonical(spec.residue))
 
@@ -148,7 +168,7 @@ def _plan_with(
                     template=template)
     if exact is not None:
         words = exact.task == PlainText.kind and not request.enforce  # as `_kept_as_words` keeps them
-        if not spec.enforced or words or spec.check(exact.reply).ok:
+        if not spec.enforced or words or (yield from _aside(spec, partial(spec.check, exact.reply))).ok:
             world.trust(exact)
             return Plan(decision=_exact(exact), spec=spec, key=key, template=template)
         exact = None  # recorded under other rules, or tampered with: not an answer
@@ -158,7 +178,7 @@ def _plan_with(
     usable = _usable(world, request, key)
     by_template: tuple[Entry, ...] = yield FetchTemplate(request.wall, template, policy.candidates, key)
     matches = [Match(entry=entry) for entry in by_template if usable(entry)]
-    decision, refusals = decide(matches, spec, request.prompt, policy)
+    decision, refusals = yield from _aside(spec, partial(decide, matches, spec, request.prompt, policy))
     if isinstance(decision, Reuse | Patch):
         return Plan(decision=decision, spec=spec, key=key, template=template)
 
@@ -167,7 +187,7 @@ def _plan_with(
         found: tuple[Match, ...] = yield Search(request.wall, request.partition, vector, policy.candidates, key)
         seen = {match.entry.key for match in matches}
         matches += [match for match in found if match.entry.key not in seen and usable(match.entry)]
-        decision, refusals = decide(matches, spec, request.prompt, policy)
+        decision, refusals = yield from _aside(spec, partial(decide, matches, spec, request.prompt, policy))
     if policy.judge is not None and not isinstance(decision, Reuse | Patch):
         decision = yield from _second_opinion(decision, refusals, matches, spec, request, key, policy)
     return Plan(decision=decision, spec=spec, key=key, template=template, vector=vector)
@@ -207,8 +227,9 @@ def _second_opinion(
         if not same:
             yield Block(request.wall, entry.key, key)
             continue
-        judged, _ = decide([m for m in matches if m.entry.key == entry.key], spec, request.prompt, policy,
-                           frozenset({entry.key}))
+        this = [match for match in matches if match.entry.key == entry.key]
+        judged, _ = yield from _aside(
+            spec, partial(decide, this, spec, request.prompt, policy, frozenset({entry.key})))
         if isinstance(judged, Reuse | Patch):
             return judged
     return decision
@@ -220,7 +241,7 @@ def answer(request: Request, world: World) -> Flow:
     tally = _Tally(request, made, world)
     if world.policy.shadow and not isinstance(made.decision, Miss):
         result = yield from _fresh(tally)
-        return replace(result, shadow=_shadow_verdict(made, result))
+        return replace(result, shadow=(yield from _shadow_verdict(made, result)))
     served = yield from _serve(tally)
     return served if served is not None else (yield from _fresh(tally))
 
@@ -252,7 +273,8 @@ def record(request: Request, completion: Completion, world: World) -> Generator[
         return False
     made = Plan(decision=Miss(reason="recorded by the caller"), spec=spec, key=key, template=_template(request, spec))
     tally = _Tally(request, made, world)
-    verdict = _kept_as_words(tally, completion, tally.check(completion.text))
+    verdict = yield from tally.check(completion.text)
+    verdict = yield from _kept_as_words(tally, completion, verdict)
     saved = yield from tally.save(completion, "model", verdict)
     return saved is not None
 
@@ -273,7 +295,7 @@ class _Tally:
         self.usage = None if self.usage is None or completion.usage is None else self.usage + completion.usage
         return completion
 
-    def check(self, text: str) -> Verdict:
+    def check(self, text: str) -> Generator[Effect, Any, Verdict]:
         """The spec's verdict on a whole reply; a spec that raises has not verified anything."""
         spec = self.made.spec
         if spec is None:
@@ -281,7 +303,7 @@ class _Tally:
         if len(text) > self.world.policy.max_chars:
             return Verdict(False, "length", f"the reply is longer than max_chars ({self.world.policy.max_chars})")
         try:
-            return spec.check(text)
+            return (yield from _aside(spec, partial(spec.check, text)))
         except Exception as error:  # law 6: a broken verifier costs a warning, never the caller's call
             if self.world.policy.strict:
                 raise
@@ -354,7 +376,7 @@ def _serve(tally: _Tally, may_repair: bool = True) -> Generator[Effect, Any, Res
     base = decision.match.entry
     if decision.plan is None:
         text = stitch(decision.steps)
-        verdict = tally.check(text)
+        verdict = yield from tally.check(text)
         completion = Completion(text, base.usage, base.finish_reason)
         taken = yield from tally.save(completion, "rewrite", verdict, base)
         kept = sum(1 for old, new in zip(base.steps, decision.steps, strict=False) if old == new)
@@ -378,13 +400,14 @@ def _patch(tally: _Tally, decision: Patch, base: Entry, may_repair: bool) -> Gen
     if patched is None:
         failing, verdict = completion.text, Verdict(False, spec.kind, "the patch reply cannot be put in its place")
     else:
-        failing, verdict = stitch(patched), tally.check(stitch(patched))
+        failing = stitch(patched)
+        verdict = yield from tally.check(failing)
         if verdict.ok:
             return (yield from _patched(tally, patched, verdict, base, decision.steps))
     if not may_repair:
         return None
     repaired = yield from _repair(tally, spec, failing, verdict, base)
-    return repaired if repaired is not None else _fall_back(tally, spec) or None
+    return repaired if repaired is not None else (yield from _fall_back(tally, spec))
 
 
 def _patched(tally: _Tally, steps: tuple[Step, ...], verdict: Verdict, base: Entry, before: tuple[Step, ...]
@@ -412,7 +435,7 @@ def _mend(tally: _Tally, spec: Spec, completion: Completion) -> Generator[Effect
     except Exception as error:  # as in _Tally.check
         _log.warning("a %s spec failed while mending (%s)", spec.kind, type(error).__name__)
         return None
-    if text is None or not (verdict := tally.check(text)).ok:
+    if text is None or not (verdict := (yield from tally.check(text))).ok:
         return None
     taken = yield from tally.save(replace(completion, text=text, payload=None), "rewrite", verdict)
     return tally.result(spec.segment(text), "rewrite", verdict, finish_reason=completion.finish_reason,
@@ -426,7 +449,8 @@ def _repair(tally: _Tally, spec: Spec, failing: str, verdict: Verdict, base: Ent
     for _ in range(tally.world.policy.max_repairs):
         prompt = spec.repair_prompt(request.prompt, failing, verdict)
         completion = yield from tally.generate(Generate(prompt, "repair", request))
-        failing, verdict = completion.text, tally.check(completion.text)
+        failing = completion.text
+        verdict = yield from tally.check(failing)
         if verdict.ok and not _cut_off(completion.finish_reason):
             entry = yield from tally.save(completion, "repair", verdict)
             return tally.result(spec.segment(completion.text), "repair", verdict, payload=completion.payload,
@@ -434,10 +458,10 @@ def _repair(tally: _Tally, spec: Spec, failing: str, verdict: Verdict, base: Ent
     return None
 
 
-def _fall_back(tally: _Tally, spec: Spec) -> Result | None:
+def _fall_back(tally: _Tally, spec: Spec) -> Generator[Effect, Any, Result | None]:
     """The spec's computed answer, itself checked; flagged by its source."""
     text = spec.fallback() if tally.request.enforce else None
-    if text is None or not (verdict := tally.check(text)).ok:
+    if text is None or not (verdict := (yield from tally.check(text))).ok:
         return None
     return tally.result(spec.segment(text), "fallback", verdict, finish_reason="stop")
 
@@ -449,17 +473,17 @@ def _fresh(tally: _Tally) -> Flow:
     enforced = spec is not None and spec.enforced and policy.enforce and request.enforce and made.cacheable
     completion = yield from tally.generate(
         Generate(request.prompt, "answer", request, streams=not enforced or policy.stream_unverified))
-    verdict = _fresh_verdict(tally, completion)
+    verdict = yield from _fresh_verdict(tally, completion)
     if not verdict.ok and enforced and spec is not None and not policy.stream_unverified:
         repaired = yield from _mend(tally, spec, completion)
         if repaired is None:
             repaired = yield from _repair(tally, spec, completion.text, verdict)
-        if repaired is None and (fallback := _fall_back(tally, spec)) is not None:
+        if repaired is None and (fallback := (yield from _fall_back(tally, spec))) is not None:
             entry = yield from tally.save(Completion(fallback.output), "fallback", fallback.verdict)
             repaired = replace(fallback, recorded=entry is not None)
         if repaired is not None:
             return repaired
-    verdict = _kept_as_words(tally, completion, verdict)
+    verdict = yield from _kept_as_words(tally, completion, verdict)
     entry = yield from tally.save(completion, "model", verdict)
     if entry is not None:
         steps = entry.steps
@@ -469,26 +493,26 @@ def _fresh(tally: _Tally) -> Flow:
                         finish_reason=completion.finish_reason)
 
 
-def _fresh_verdict(tally: _Tally, completion: Completion) -> Verdict:
+def _fresh_verdict(tally: _Tally, completion: Completion) -> Generator[Effect, Any, Verdict]:
     spec = tally.made.spec
     if _cut_off(completion.finish_reason):
         return Verdict(False, "complete", f"the reply was cut off (finish reason {completion.finish_reason})")
     if spec is not None and not spec.enforced and not completion.text.strip() and completion.payload is not None:
         return Verdict(True, spec.kind)  # tool calls or other blocks without text
-    return tally.check(completion.text)
+    return (yield from tally.check(completion.text))
 
 
-def _kept_as_words(tally: _Tally, completion: Completion, verdict: Verdict) -> Verdict:
+def _kept_as_words(tally: _Tally, completion: Completion, verdict: Verdict) -> Generator[Effect, Any, Verdict]:
     """Where the context may ask for another kind of reply, one that fails an inferred check is plain words."""
     request = tally.request
     if verdict.ok or request.enforce or request.spec is not None or request.control.spec is not None:
         return verdict
     words = PlainText(request.prompt)
     tally.made = replace(tally.made, spec=words, template=_template(request, words))
-    return _fresh_verdict(tally, completion)
+    return (yield from _fresh_verdict(tally, completion))
 
 
-def _shadow_verdict(made: Plan, result: Result) -> Verdict:
+def _shadow_verdict(made: Plan, result: Result) -> Generator[Effect, Any, Verdict]:
     """Whether what the cache would have served agrees with the model's own answer."""
     decision, spec = made.decision, made.spec
     if isinstance(decision, Reuse):
@@ -499,7 +523,7 @@ def _shadow_verdict(made: Plan, result: Result) -> Verdict:
         return Verdict(True, "shadow", "nothing would have been served without the model")
     if canonical(would) == canonical(result.output):
         return Verdict(True, "shadow")
-    if spec is not None and spec.enforced and spec.check(would).ok:
+    if spec is not None and spec.enforced and (yield from _aside(spec, partial(spec.check, would))).ok:
         return Verdict(True, "shadow", "other words, and the reply passes the same check")
     return Verdict(False, "shadow", "the model answers otherwise now")
 

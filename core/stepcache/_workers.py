@@ -52,8 +52,8 @@ class Workers:
             future.cancel()
             raise
 
-    async def acall(self, work: Callable[[], T], timeout: float) -> T:
-        """As `call`, without blocking the running event loop."""
+    async def acall(self, work: Callable[[], T], timeout: float | None) -> T:
+        """As `call`, without blocking the running event loop; `timeout` None waits as long as it takes."""
         return await asyncio.wait_for(asyncio.wrap_future(self.submit(work)), timeout)
 
     def _run(self) -> None:

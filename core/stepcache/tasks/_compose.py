@@ -58,6 +58,10 @@ class AllOf(Spec):
     def enforced(self) -> bool:
         return any(member.enforced for member in self.members)
 
+    @property
+    def slow(self) -> bool:
+        return any(member.slow for member in self.members)
+
     def segment(self, text: str) -> tuple[Step, ...]:
         """The coarsest cut that a member with a cut of its own makes, so that each finds its steps whole."""
         own = [member.segment(text) for member in self.members if type(member).segment is not Spec.segment]

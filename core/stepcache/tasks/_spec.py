@@ -42,6 +42,11 @@ class Spec(ABC):
         """Whether a fresh reply is checked, repaired and replaced by the fallback; plain text has nothing to check."""
         return True
 
+    @property
+    def slow(self) -> bool:
+        """Whether a check may take long (it runs code), so that async callers make it off their event loop."""
+        return False
+
     def segment(self, text: str) -> tuple[Step, ...]:
         """Cut a reply into steps; joining them gives back `text` exactly."""
         from stepcache.segment import segment  # its patterns are large; importing stepcache should not build them

@@ -76,6 +76,11 @@ class CodeSpec(Spec):
     def shape(self) -> str:
         return self.language
 
+    @property
+    def slow(self) -> bool:
+        """With tests, a process is started; what a given check does nobody knows."""
+        return bool(self.tests) or self.accepts is not None
+
     def segment(self, text: str) -> tuple[Step, ...]:
         """Code is one step: no part of a function is right by itself."""
         return (Step(text),) if text else ()
