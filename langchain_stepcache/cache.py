@@ -26,7 +26,7 @@ from langchain_stepcache._reply import chat_result, completion_of
 from langchain_stepcache._tracing import ambient_callbacks
 from stepcache import CacheControl, Completion, Result, StepCache
 from stepcache._effects import Generate
-from stepcache.errors import ConfigurationError
+from stepcache.errors import ConfigurationError, loggable
 
 __all__ = ["LangChainStepCache"]
 
@@ -104,7 +104,8 @@ class LangChainStepCache(BaseCache):
             raise error
         if not self._warned:
             self._warned = True
-            _log.warning("%s failed (%s: %s); the model answers", doing, type(error).__name__, error)
+            _log.warning("%s failed (%s); the model answers", doing, loggable(error))
+        _log.debug("%s failed", doing, exc_info=error)
 
     def __repr__(self) -> str:
         return f"LangChainStepCache({self.step_cache!r}, patch_model={self.patch_model!r})"

@@ -17,7 +17,8 @@ LAYERS = (  # lower may not import higher; a name stands for the module or the p
     {"segment", "_marker", "_policy", "_codec", "_breaker", "_workers", "_control", "_recorder", "_stable", "_identity",
      "_demand"},
     {"patching", "protocols"}, {"tasks", "_gate"}, {"_decide"}, {"_effects"}, {"_flow"},
-    {"_backend", "_drive", "_flight", "_replay", "_stats"}, {"_cache"}, {"replay", "testing", "cli", "demo"},
+    {"_backend", "_drive", "_flight", "_histogram", "_replay"}, {"_stats"}, {"_cache"},
+    {"replay", "testing", "cli", "demo"},
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 EDGES = {"stores", "embedders"}

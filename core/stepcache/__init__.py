@@ -5,6 +5,7 @@ from stepcache._control import control
 from stepcache._data import CacheControl, Completion, Request, Result, Step, Usage, Verdict
 from stepcache._gate import gate
 from stepcache._policy import Policy
+from stepcache._stats import Stats
 from stepcache.errors import ConfigurationError, EmbeddingError, StepCacheError, StoreError
 from stepcache.tasks._spec import Spec
 
@@ -17,6 +18,7 @@ __all__ = [
     "Request",
     "Result",
     "Spec",
+    "Stats",
     "Step",
     "StepCache",
     "StepCacheError",

@@ -17,7 +17,7 @@ from stepcache._effects import Block, Compute, Effect, Embed, Fetch, FetchTempla
 from stepcache._policy import Policy
 from stepcache._recorder import Recorder
 from stepcache._workers import Workers
-from stepcache.errors import EmbeddingError, StepCacheError, StoreError
+from stepcache.errors import EmbeddingError, StepCacheError, StoreError, loggable
 from stepcache.protocols import Embedder, Store
 
 __all__ = ["Backend"]
@@ -51,8 +51,9 @@ class _Guard:
         self.pause = min(2 * self.pause, _LONGEST_PAUSE)
         if not self.warned:
             self.warned = True
-            _log.warning("the %s failed (%s: %s); requests go on without it and it is tried again by itself",
-                         self.name, type(error).__name__, error)
+            _log.warning("the %s failed (%s); requests go on without it and it is tried again by itself",
+                         self.name, loggable(error))
+        _log.debug("the %s failed", self.name, exc_info=error)
 
     def worked(self) -> None:
         if self.warned:

@@ -28,7 +28,7 @@ from stepcache._flight import Flights, Ticket, await_turn, wait_turn
 from stepcache._policy import Policy
 from stepcache._replay import pieces
 from stepcache._stats import Stats, Tallies
-from stepcache.errors import ConfigurationError
+from stepcache.errors import ConfigurationError, loggable
 from stepcache.protocols import AsyncModel, AsyncStreamingModel, Embedder, Hook, Model, Store, StreamingModel, Task
 from stepcache.tasks import DEFAULT_TASKS
 from stepcache.tasks._spec import Spec
@@ -48,7 +48,8 @@ class StepCache:
 
     store: where entries live (`stepcache.stores`). embedder: None runs with exact and template reuse only.
     tasks: what kinds of request are recognised, tried in order. policy: see `Policy`. hooks: called with
-    `(request, result)` after every request. clock: seconds since the epoch, as `time.time`.
+    `(request, result)` after every request; a `lookup` that finds nothing reports a result without text. clock: seconds
+    since the epoch, as `time.time`.
 
     Safe to share between threads and event loops. Raises `ConfigurationError` for unusable arguments.
     """
@@ -215,7 +216,7 @@ class StepCache:
         def only_plan(effect: Generate) -> Completion:
             raise AssertionError("a plan never calls the model")
 
-        return _drive.run(_flow.plan(asked, self._world(None, policy)), self._backend, only_plan).decision
+        return _drive.run(_flow.plan(asked, self._world(None, {}, policy)), self._backend, only_plan, {}).decision
 
     def lookup(self, request: Request | str, generate: Callable[[Generate], Completion] | None = None, *,
                model: Model | None = None) -> Result | None:
@@ -229,9 +230,11 @@ class StepCache:
             def generate(effect: Generate) -> Completion:
                 return Completion.of(chosen(effect.prompt, effect.purpose))
 
-        flow = _flow.lookup(asked, self._world(None), may_patch=generate is not None)
-        result = _drive.run(flow, self._backend, generate or _no_model)
-        return None if result is None else self._finished(asked, result)
+        started, seconds = time.perf_counter(), dict[str, float]()
+        flow = _flow.lookup(asked, self._world(None, seconds), may_patch=generate is not None)
+        result = _drive.run(flow, self._backend, generate or _no_model, seconds)
+        finished = self._finished(asked, result, seconds, started)
+        return None if finished.source == "model" else finished
 
     async def alookup(self, request: Request | str,
                       generate: Callable[[Generate], Awaitable[Completion]] | None = None) -> Result | None:
@@ -239,47 +242,53 @@ class StepCache:
         asked = with_control(_request(request, None, None, None))
         if disabled():
             return None
-        flow = _flow.lookup(asked, self._world(None), may_patch=generate is not None)
-        result = await _drive.arun(flow, self._backend, generate or _no_async_model)
-        return None if result is None else self._finished(asked, result)
+        started, seconds = time.perf_counter(), dict[str, float]()
+        flow = _flow.lookup(asked, self._world(None, seconds), may_patch=generate is not None)
+        result = await _drive.arun(flow, self._backend, generate or _no_async_model, seconds)
+        finished = self._finished(asked, result, seconds, started)
+        return None if finished.source == "model" else finished
 
     def record(self, request: Request | str, output: Completion | str) -> bool:
         """Record a reply made elsewhere, if it passes what the request demands; returns whether it was taken."""
         asked = with_control(_request(request, None, None, None))
         if disabled():
             return False
-        return _drive.run(_flow.record(asked, Completion.of(output), self._world(None)), self._backend, _no_model)
+        flow = _flow.record(asked, Completion.of(output), self._world(None, {}))
+        return _drive.run(flow, self._backend, _no_model, {})
 
     async def arecord(self, request: Request | str, output: Completion | str) -> bool:
         """As `record`, async."""
         asked = with_control(_request(request, None, None, None))
         if disabled():
             return False
-        flow = _flow.record(asked, Completion.of(output), self._world(None))
-        return await _drive.arun(flow, self._backend, _no_async_model)
+        flow = _flow.record(asked, Completion.of(output), self._world(None, {}))
+        return await _drive.arun(flow, self._backend, _no_async_model, {})
 
     # -- for adapters: a request and a function that performs Generate --------------------------------------------
 
     def run(self, request: Request, generate: Callable[[Generate], Completion]) -> Result:
         """Answer one request; `generate` performs a `Generate` effect. The same request at once calls once."""
+        started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
         ticket = wait_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
         if ticket.shared is not None:
-            return self._shared(request, ticket.shared)
+            return self._shared(request, ticket.shared, started)
         with self._flights.leading(ticket) as landed, self._flights.held(ticket):
-            result = self._finished(request, _drive.run(self._flow_for(request, ticket), self._backend, generate))
+            driven = _drive.run(self._flow_for(request, ticket, seconds), self._backend, generate, seconds)
+            result = self._finished(request, driven, seconds, started)
             landed.append(result)
         return result
 
     async def arun(self, request: Request, generate: Callable[[Generate], Awaitable[Completion]]) -> Result:
         """As `run`, async."""
+        started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
         ticket = await await_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
         if ticket.shared is not None:
-            return self._shared(request, ticket.shared)
+            return self._shared(request, ticket.shared, started)
         with self._flights.leading(ticket) as landed, self._flights.held(ticket):
-            driven = await _drive.arun(self._flow_for(request, ticket), self._backend, generate)
-            result = self._finished(request, driven)
+            driven = await _drive.arun(self._flow_for(request, ticket, seconds), self._backend, generate, seconds)
+            result = self._finished(request, driven, seconds, started)
             landed.append(result)
         return result
 
@@ -289,15 +298,17 @@ class StepCache:
         `generate` yields opaque chunks and, last, one `Completion` that joins them. No chunk before the result means
         that the reply was complete (and checked) before anything could be shown.
         """
+        started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
         ticket = wait_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
         if ticket.shared is not None:
-            yield self._shared(request, ticket.shared)
+            yield self._shared(request, ticket.shared, started)
             return
         with self._flights.leading(ticket) as landed:
-            for item in _drive.run_stream(self._flow_for(request, ticket), self._backend, generate):
+            flow = self._flow_for(request, ticket, seconds)
+            for item in _drive.run_stream(flow, self._backend, generate, seconds):
                 if isinstance(item, Result):
-                    item = self._finished(request, item)
+                    item = self._finished(request, item, seconds, started)
                     landed.append(item)
                 yield item
 
@@ -305,24 +316,25 @@ class StepCache:
         self, request: Request, generate: Callable[[Generate], AsyncIterator[Any]]
     ) -> AsyncGenerator[Any, None]:
         """As `run_stream`, async."""
+        started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
         ticket = await await_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
         if ticket.shared is not None:
-            yield self._shared(request, ticket.shared)
+            yield self._shared(request, ticket.shared, started)
             return
         with self._flights.leading(ticket) as landed:
-            driven = _drive.arun_stream(self._flow_for(request, ticket), self._backend, generate)
+            driven = _drive.arun_stream(self._flow_for(request, ticket, seconds), self._backend, generate, seconds)
             async with aclosing(driven):
                 async for item in driven:
                     if isinstance(item, Result):
-                        item = self._finished(request, item)
+                        item = self._finished(request, item, seconds, started)
                         landed.append(item)
                     yield item
 
-    def _flow_for(self, request: Request, ticket: Ticket) -> _flow.Flow:
+    def _flow_for(self, request: Request, ticket: Ticket, seconds: dict[str, float]) -> _flow.Flow:
         if disabled():
             return _flow.plain_call(request, "STEPCACHE_DISABLED is set")
-        return _flow.answer(request, self._world(ticket.key))
+        return _flow.answer(request, self._world(ticket.key, seconds))
 
     def _flight_key(self, request: Request) -> str | None:
         """The key under which equal requests share a call; None for those that must not."""
@@ -336,15 +348,16 @@ class StepCache:
         except Exception:  # a broken explicit task; the flow meets the same fault and reports it
             return None
 
-    def _shared(self, request: Request, result: Result) -> Result:
+    def _shared(self, request: Request, result: Result, started: float) -> Result:
         """A follower's own copy of the leader's result: no call of its own."""
+        seconds = {"wait": time.perf_counter() - started}
         mine = replace(result, payload=copy.deepcopy(result.payload), calls=0, usage=Usage(0, 0), shared=True,
-                       recorded=False)
-        return self._finished(request, mine)
+                       recorded=False, seconds=seconds)
+        return self._finished(request, mine, seconds, started)
 
-    def _world(self, key: str | None, policy: Policy | None = None) -> _flow.World:
+    def _world(self, key: str | None, seconds: dict[str, float], policy: Policy | None = None) -> _flow.World:
         return _flow.World(now=self.clock(), policy=policy or self.policy, tasks=self.tasks, key=key,
-                           trusted=self._is_trusted, trust=self._trust)
+                           trusted=self._is_trusted, trust=self._trust, seconds=seconds)
 
     def _is_trusted(self, entry: Entry) -> bool:
         known = self._trusted.get(entry.key)
@@ -357,11 +370,14 @@ class StepCache:
             while len(self._trusted) > _MAX_TRUSTED:
                 self._trusted.popitem(last=False)
 
-    def _finished(self, request: Request, result: Result) -> Result:
-        """Count, log and report one finished request."""
+    def _finished(self, request: Request, result: Result, seconds: dict[str, float], started: float) -> Result:
+        """Count, log and report one finished request; what no stage accounts for went into deciding."""
         if disabled():
             return result
-        self._tallies.count(result)
+        total = time.perf_counter() - started
+        seconds["decide"] = total - sum(seconds.values())
+        seconds["total"] = total
+        self._tallies.count(request, result)
         decision = result.decision
         if isinstance(decision, Skip):  # the reason may quote the prompt, so it stays below INFO
             _log.info("skip: %s (entry %s)", decision.code, decision.match.entry.key[:8])
@@ -369,8 +385,9 @@ class StepCache:
         for hook in self.hooks:
             try:
                 hook(request, result)
-            except Exception:  # an observer must not break what it observes
-                _log.warning("a hook failed", exc_info=True)
+            except Exception as error:  # an observer must not break what it observes
+                _log.warning("a hook failed (%s)", loggable(error))
+                _log.debug("a hook failed", exc_info=True)
         if result.source == "cache" and result.payload is not None:
             return replace(result, payload=copy.deepcopy(result.payload))  # callers may change what they are given
         return result

@@ -391,7 +391,8 @@ class Result:
     of the cache (None when unknown). `kept` and `regenerated` count steps. `payload` is the framework's own reply
     where it was stored whole. `key` is this request's key,
     `shadow` the verdict of `Policy(shadow=True)` on what would have been served, and
-    `shared` that the same request was under way and this is a copy of its reply.
+    `shared` that the same request was under way and this is a copy of its reply. `seconds` tells how long each stage
+    took (see `Stats`); it is no part of what makes two results equal.
     """
 
     output: str
@@ -412,6 +413,7 @@ class Result:
     namespace: str = "default"
     shadow: Verdict | None = None
     shared: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def outcome(self) -> Outcome:

@@ -1,8 +1,12 @@
-"""The drivers: they send a flow the answers to its effects, sync, async or streaming. No decision is taken here."""
+"""The drivers: they send a flow the answers to its effects, sync, async or streaming. No decision is taken here.
+
+Each notes in `seconds` how long the effects of each stage took; a stream's time includes its reader's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
+from time import perf_counter
 from typing import Any, TypeVar
 
 from stepcache._backend import Backend
@@ -12,6 +16,7 @@ from stepcache._effects import Effect, Generate
 __all__ = ["arun", "arun_stream", "run", "run_stream"]
 
 T = TypeVar("T")
+Seconds = dict[str, float]
 
 
 class _Done:
@@ -31,12 +36,17 @@ def _advance(flow: Generator[Effect, Any, Any], answer: Any = None) -> Effect | 
         return _Done(stop.value)
 
 
-def run(flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], Completion]) -> T:
+def run(
+    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], Completion],
+    seconds: Seconds,
+) -> T:
     """Drive a flow to its end. An error of `generate` reaches the caller unchanged, and nothing is recorded."""
     try:
         effect = _advance(flow)
         while not isinstance(effect, _Done):
+            start = perf_counter()
             answer = generate(effect) if isinstance(effect, Generate) else backend.perform(effect)
+            _note(seconds, effect, start)
             effect = _advance(flow, answer)
         result: T = effect.value
         return result
@@ -45,13 +55,16 @@ def run(flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[G
 
 
 async def arun(
-    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], Awaitable[Completion]]
+    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], Awaitable[Completion]],
+    seconds: Seconds,
 ) -> T:
     """As `run`, awaiting the model and keeping everything that may block off the event loop."""
     try:
         effect = _advance(flow)
         while not isinstance(effect, _Done):
+            start = perf_counter()
             answer = await generate(effect) if isinstance(effect, Generate) else await backend.aperform(effect)
+            _note(seconds, effect, start)
             effect = _advance(flow, answer)
         result: T = effect.value
         return result
@@ -60,7 +73,8 @@ async def arun(
 
 
 def run_stream(
-    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], Iterator[Any]]
+    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], Iterator[Any]],
+    seconds: Seconds,
 ) -> Iterator[Any | T]:
     """Yield the model's chunks where they may be shown as they come, then the flow's result, last and once.
 
@@ -70,8 +84,11 @@ def run_stream(
     try:
         effect = _advance(flow)
         while not isinstance(effect, _Done):
+            start = perf_counter()
             if not isinstance(effect, Generate):
-                effect = _advance(flow, backend.perform(effect))
+                answer = backend.perform(effect)
+                _note(seconds, effect, start)
+                effect = _advance(flow, answer)
                 continue
             pieces = generate(effect)
             completion = None
@@ -84,6 +101,7 @@ def run_stream(
             finally:
                 if (close := getattr(pieces, "close", None)) is not None:
                     close()
+            _note(seconds, effect, start)
             effect = _advance(flow, _joined(completion))
         yield effect.value
     finally:
@@ -91,14 +109,18 @@ def run_stream(
 
 
 async def arun_stream(
-    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], AsyncIterator[Any]]
+    flow: Generator[Effect, Any, T], backend: Backend, generate: Callable[[Generate], AsyncIterator[Any]],
+    seconds: Seconds,
 ) -> AsyncGenerator[Any | T, None]:
     """As `run_stream`, async."""
     try:
         effect = _advance(flow)
         while not isinstance(effect, _Done):
+            start = perf_counter()
             if not isinstance(effect, Generate):
-                effect = _advance(flow, await backend.aperform(effect))
+                answer = await backend.aperform(effect)
+                _note(seconds, effect, start)
+                effect = _advance(flow, answer)
                 continue
             pieces = generate(effect)
             completion = None
@@ -111,10 +133,15 @@ async def arun_stream(
             finally:
                 if (close := getattr(pieces, "aclose", None)) is not None:
                     await close()
+            _note(seconds, effect, start)
             effect = _advance(flow, _joined(completion))
         yield effect.value
     finally:
         flow.close()
+
+
+def _note(seconds: Seconds, effect: Effect, start: float) -> None:
+    seconds[effect.stage] = seconds.get(effect.stage, 0.0) + perf_counter() - start
 
 
 def _joined(completion: Completion | None) -> Completion:

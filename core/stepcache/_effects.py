@@ -1,10 +1,13 @@
-"""What the flow asks of the world. Each effect is a value; a driver performs it and sends the answer back."""
+"""What the flow asks of the world. Each effect is a value; a driver performs it and sends the answer back.
+
+`stage` is the name under which the time an effect takes is counted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from stepcache._data import Entry, PatchPlan, Request
 from stepcache.protocols import Purpose
@@ -16,6 +19,7 @@ __all__ = ["Block", "Compute", "Effect", "Embed", "Fetch", "FetchTemplate", "Gen
 class Fetch:
     """Answer: `Entry | None`."""
 
+    stage: ClassVar[str] = "fetch"
     namespace: str
     key: str
 
@@ -24,6 +28,7 @@ class Fetch:
 class FetchTemplate:
     """Answer: `tuple[Entry, ...]`, newest first, without those blocked for the request with key `asker`."""
 
+    stage: ClassVar[str] = "template"
     namespace: str
     template: str
     limit: int
@@ -34,6 +39,7 @@ class FetchTemplate:
 class Embed:
     """Answer: a vector, or None when there is no embedder, it failed, or nothing in the partition could match."""
 
+    stage: ClassVar[str] = "embed"
     namespace: str
     partition: str
     text: str
@@ -43,6 +49,7 @@ class Embed:
 class Search:
     """Answer: `tuple[Match, ...]`, nearest first, without those blocked for the request with key `asker`."""
 
+    stage: ClassVar[str] = "search"
     namespace: str
     partition: str
     vector: tuple[float, ...]
@@ -60,11 +67,16 @@ class Generate:
     streams: bool = False
     plan: PatchPlan | None = None
 
+    @property
+    def stage(self) -> str:
+        return self.purpose
+
 
 @dataclass(frozen=True, slots=True)
 class Save:
     """Answer: whether the entry was taken. Without a vector it is embedded behind the caller's back."""
 
+    stage: ClassVar[str] = "save"
     entry: Entry
     vector: tuple[float, ...] | None
 
@@ -73,6 +85,7 @@ class Save:
 class Judge:
     """Answer: whether the policy's judge finds both prompts to ask for the same thing (False if it fails)."""
 
+    stage: ClassVar[str] = "judge"
     cached_prompt: str
     new_prompt: str
 
@@ -81,6 +94,7 @@ class Judge:
 class Block:
     """Answer: None. The entry `key` will never again match the request with key `asker`."""
 
+    stage: ClassVar[str] = "block"
     namespace: str
     key: str
     asker: str
@@ -90,6 +104,7 @@ class Block:
 class Compute:
     """Answer: what `work()` returns. It is pure but may take seconds, so no event loop may wait for it."""
 
+    stage: ClassVar[str] = "check"
     work: Callable[[], Any]
 
 

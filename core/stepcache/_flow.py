@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ from stepcache._decide import Refusal, decide, similar_reuse_refused
 from stepcache._effects import Block, Compute, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
 from stepcache._gate import canonical
 from stepcache._policy import Policy
+from stepcache.errors import loggable
 from stepcache.protocols import Task
 from stepcache.tasks._spec import Spec
 from stepcache.tasks.text import PlainText
@@ -64,7 +65,7 @@ class World:
     """What the flow may know besides the request: the time, the policy, the tasks and, if already made, its key.
 
     `trusted` says whether an entry's reply has passed its checks in this process, `trust` remembers that it has;
-    both only save repeated checking of the very same object.
+    both only save repeated checking of the very same object. `seconds` is where the driver notes what each stage took.
     """
 
     now: float
@@ -73,6 +74,7 @@ class World:
     key: str | None = None
     trusted: Callable[[Entry], bool] = lambda entry: False
     trust: Callable[[Entry], None] = lambda entry: None
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +210,8 @@ def _exact(entry: Entry) -> Reuse:
 def _broken_task(error: Exception, policy: Policy) -> Plan:
     if policy.strict:
         raise error
-    _log.warning("a task or spec failed (%s: %s); the model answers and nothing is recorded",
-                 type(error).__name__, error)
+    _log.warning("a task or spec failed (%s); the model answers and nothing is recorded", loggable(error))
+    _log.debug("a task or spec failed", exc_info=error)
     return Plan(decision=Miss(reason=f"a task or spec failed ({type(error).__name__})"), spec=None, key="",
                 cacheable=False)
 
@@ -246,14 +248,16 @@ def answer(request: Request, world: World) -> Flow:
     return served if served is not None else (yield from _fresh(tally))
 
 
-def lookup(request: Request, world: World, may_patch: bool) -> Generator[Effect, Any, Result | None]:
-    """As `answer`, but None where only a whole new answer from the model would do."""
+def lookup(request: Request, world: World, may_patch: bool) -> Flow:
+    """As `answer`, but where only a whole new answer would do, the result has no text and the source "model"."""
     made = yield from plan(request, world)
-    if isinstance(made.decision, Patch) and made.decision.plan is not None and not may_patch:
-        return None
-    if world.policy.shadow:
-        return None
-    return (yield from _serve(_Tally(request, made, world), may_repair=may_patch))
+    tally = _Tally(request, made, world)
+    needs_model = isinstance(made.decision, Patch) and made.decision.plan is not None and not may_patch
+    if not needs_model and not world.policy.shadow:
+        served = yield from _serve(tally, may_repair=may_patch)
+        if served is not None:
+            return served
+    return tally.result((), "model", Verdict(False, "", "the model has still to answer"), saved=0)
 
 
 def plain_call(request: Request, reason: str) -> Flow:
@@ -307,8 +311,9 @@ class _Tally:
         except Exception as error:  # law 6: a broken verifier costs a warning, never the caller's call
             if self.world.policy.strict:
                 raise
-            _log.warning("the check of a %s spec failed (%s: %s); its reply counts as unverified",
-                         spec.kind, type(error).__name__, error)
+            _log.warning("the check of a %s spec failed (%s); its reply counts as unverified", spec.kind,
+                         loggable(error))
+            _log.debug("the check of a %s spec failed", spec.kind, exc_info=error)
             return Verdict(False, spec.kind, f"the check itself failed ({type(error).__name__})")
 
     def save(self, completion: Completion, source: Source, verdict: Verdict, base: Entry | None = None
@@ -358,7 +363,7 @@ class _Tally:
             output=stitch(steps), steps=steps, decision=self.made.decision, source=source, verified=verdict.ok,
             payload=payload, calls=self.calls, saved=saved, usage=self.usage, kept=kept, regenerated=len(steps) - kept,
             key=self.made.key, verdict=verdict, finish_reason=finish_reason, recorded=recorded,
-            namespace=self.request.wall,
+            namespace=self.request.wall, seconds=self.world.seconds,
         )
 
 
@@ -542,5 +547,6 @@ def _wanted(policy: Policy, request: Request, completion: Completion) -> bool:
     except Exception as error:  # the user's predicate must not cost the user's answer
         if policy.strict:
             raise
-        _log.warning("should_store failed (%s: %s); the reply is not recorded", type(error).__name__, error)
+        _log.warning("should_store failed (%s); the reply is not recorded", loggable(error))
+        _log.debug("should_store failed", exc_info=error)
         return False
