@@ -91,3 +91,21 @@ def test_what_was_recorded_last_survives_a_plain_exit(tmp_path):
     said = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
             for _ in range(2)]
     assert said == ["model", "cache"]
+
+
+def test_a_plain_exit_waits_for_an_embedding_under_way(tmp_path):
+    """Else the entry is lost, and an interpreter that goes away below a running model aborts."""
+    code = (
+        "import time\nfrom pathlib import Path\nfrom stepcache import StepCache\n"
+        "from stepcache.stores.memory import MemoryStore\nfrom stepcache.testing import HashEmbedder\n"
+        "class Slow(HashEmbedder):\n"
+        "    def embed(self, text):\n"
+        "        time.sleep(1)\n"
+        "        return super().embed(text)\n"
+        "class Told(MemoryStore):\n"
+        "    def put(self, entry, vector):\n"
+        f"        Path({str(tmp_path / 'put')!r}).write_text(str(vector is not None))\n"
+        "StepCache(Told(), Slow()).complete('Name a tree', lambda prompt, purpose: 'elm')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert (tmp_path / "put").read_text() == "True"

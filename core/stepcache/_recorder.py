@@ -102,5 +102,5 @@ def _drain_at_exit(recorder: Recorder) -> Callable[[], None]:
             alive.drain(30.0)
 
     atexit.register(drain)
-    weakref.finalize(recorder, atexit.unregister, drain)
+    weakref.finalize(recorder, atexit.unregister, drain).atexit = False  # at exit it would undo what it is for
     return drain
