@@ -172,6 +172,26 @@ def test_replay_measures_a_log(tmp_path, monkeypatch):
     assert "2 requests" in run("replay", log)[1]
 
 
+def test_replay_prices_a_log_by_model_and_writes_a_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("stepcache._cache._default_embedder", lambda: None)
+    rows = [{"prompt": EQUATION, "reply": REPLY, "model": model, "prompt_tokens": 20, "completion_tokens": 40}
+            for model in ("small", "small", "large", "large", "unknown")]
+    log = log_of(tmp_path / "log.jsonl", *rows, {"prompt": "<script>", "reply": "<script>"})
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"small": 1000, "large": [5000, 10000]}', encoding="utf-8")
+    told = run_json("replay", log, "--prices", prices, "--html", tmp_path / "page.html")
+    assert told["money"] == pytest.approx(2 * 0.06 + 2 * 0.5)
+    assert told["money_saved"] == pytest.approx(0.06 + 0.5)
+    assert told["unpriced"] == 2
+    assert "<script>" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "0.56 of 1.12 saved" in run("replay", log, "--prices", prices)[1]
+    assert run("replay", log, "--prices", prices, "--price", 1)[0] == 2
+    prices.write_text("[1]", encoding="utf-8")
+    assert run("replay", log, "--prices", prices)[0] == 2
+    prices.write_text('{"small": "cheap"}', encoding="utf-8")
+    assert run("replay", log, "--prices", prices)[0] == 2
+
+
 def test_replay_ends_with_one_when_a_serve_disagrees_with_the_log(tmp_path, monkeypatch):
     monkeypatch.setattr("stepcache._cache._default_embedder", lambda: None)
     rows = [{"prompt": "Capital of France?", "reply": reply} for reply in ("Paris.", "Lyon.")]

@@ -13,12 +13,12 @@ import stepcache
 
 ROOT = Path(stepcache.__file__).parent
 LAYERS = (  # lower may not import higher; a name stands for the module or the package of that name
-    {"errors"}, {"_data", "_display"},
+    {"errors"}, {"_html"}, {"_data", "_display"},
     {"segment", "_marker", "_policy", "_codec", "_breaker", "_workers", "_control", "_recorder", "_stable", "_identity",
      "_demand"},
     {"patching", "protocols"}, {"tasks", "_gate"}, {"_decide"}, {"_effects"}, {"_flow"},
     {"_backend", "_drive", "_flight", "_histogram", "_replay"}, {"_stats"}, {"_cache"},
-    {"replay", "testing", "cli", "demo"},
+    {"_report"}, {"replay", "testing", "cli", "demo"},
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 EDGES = {"stores", "embedders"}

@@ -1,73 +1,95 @@
-"""How a result, a decision and statistics look in a notebook. Text in, HTML out; every text is escaped.
-
-Kept, rewritten, patched and failing steps differ in colour, in a letter and in the line at their side, so that they
-can be told apart without colours too; the colours are from the Okabe-Ito palette and hold on light and dark grounds.
-"""
+"""How a result, a decision and statistics look in a notebook. What HTML is made of is in `_html`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from stepcache._html import OUTCOMES, bars, box, changed, muted, pill, said, shown, stacked, step, tiles, titled
 
 if TYPE_CHECKING:
-    from stepcache._data import Decision, Result, Step, Verdict
+    from stepcache._data import Decision, Match, Result, Step, Verdict
+    from stepcache._histogram import Histogram
     from stepcache._stats import Stats
 
 __all__ = ["decision_html", "result_html", "stats_html"]
 
-_MAX_CHARS = 4_000  # of one step: a page is for people
-_STYLE = {  # kind: (letter, colour, line)
-    "kept": ("=", "#009E73", "solid"),
-    "rewritten": ("~", "#0072B2", "dashed"),
-    "patched": ("+", "#D55E00", "double"),
-    "failing": ("!", "#CC79A7", "dotted"),
-    "new": ("*", "#56B4E9", "solid"),
-}
-_BOX = ("font-family:system-ui,sans-serif;font-size:13px;line-height:1.4;max-width:100%;color:inherit;"
-        "overflow-wrap:anywhere")
-_PRE = ("margin:2px 0;padding:2px 6px;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;"
-        "font-family:ui-monospace,monospace;font-size:12px;background:transparent;color:inherit")
+_MAX_STEPS = 60  # shown of one reply
+_OF_PROMPT = 600  # characters shown of a recorded prompt
+_FROM = {"cache": "from the cache", "rewrite": "made right by computation", "patch": "patched by one model call",
+         "repair": "asked again and now right", "fallback": "computed", "model": "from the model"}
 
 
 def result_html(result: Result) -> str:
-    """The outcome in a line, then the steps in order, beside the recorded reply's where there is one."""
-    match = result.decision.match
-    head = f"<b>{escape(result.outcome)}</b> from <b>{escape(result.source)}</b>: {_shown(result.decision.reason)}"
-    tokens = "unknown" if result.saved is None else str(result.saved)
-    facts = (f"model calls {result.calls}, tokens saved {tokens}, kept {result.kept}, regenerated "
-             f"{result.regenerated}, {'verified' if result.verified else 'not verified'}")
-    columns = [("reply", _steps(result.steps, _kinds(result)))]
+    """The outcome in a line, what it cost, then the steps; beside those of the recorded reply where some changed."""
+    decision, match = result.decision, result.decision.match
+    facts = [_counted(result.calls, "model call"), _tokens(result.saved)]
+    if result.kept:
+        facts.append(f"{result.kept} of {_counted(len(result.steps), 'step')} kept")
+    facts.append("verified" if result.verified else "NOT verified" + (
+        f": {said(result.verdict.detail)}" if result.verdict.detail else ""))
+    if "total" in result.seconds:
+        facts.append(_time(result.seconds["total"]))
+    head = _head(decision, _FROM[result.source]) + muted(" · ".join(facts)) + _matched(match)
+    kinds = _kinds(result)
     if match is not None and result.source in {"rewrite", "patch"}:
-        verdicts = result.decision.verdicts
-        kinds = ["kept" if i < len(verdicts) and verdicts[i].ok else "failing" for i in range(len(match.entry.steps))]
-        columns.append(("recorded", _steps(match.entry.steps, kinds, verdicts)))
-    return _box(f"<div>{head}</div><div style='opacity:.75'>{facts}</div>{_beside(columns)}{_legend(result)}")
+        recorded = match.entry.steps
+        return box(head + _beside("recorded", recorded, _found(decision.verdicts, len(recorded)), decision.verdicts,
+                                  "reply", result.steps, kinds))
+    return box(head + _column("reply", result.steps, kinds))
 
 
 def decision_html(decision: Decision) -> str:
-    """The decision as a sentence, with a verdict beside each step of the match."""
-    body = f"<div><b>{escape(decision.outcome)}</b>: {_shown(decision.reason)}</div>"
-    if decision.match is not None and decision.verdicts:
-        kinds = ["kept" if verdict.ok else "failing" for verdict in decision.verdicts]
-        body += _beside([("recorded", _steps(decision.match.entry.steps, kinds, decision.verdicts))])
-    return _box(body)
+    """The decision as a sentence, with a verdict beside each step of the match and what would become of it."""
+    match = decision.match
+    head = _head(decision, "") + _matched(match)
+    if match is None or not decision.verdicts:
+        return box(head)
+    recorded = match.entry.steps
+    kinds = _found(decision.verdicts, len(recorded))
+    planned = getattr(decision, "steps", None)  # of a Patch
+    if planned is None or planned == recorded:
+        return box(head + _column("recorded", recorded, kinds, decision.verdicts))
+    becomes = ["kept" if i < len(recorded) and recorded[i] == one else "rewritten" for i, one in enumerate(planned)]
+    return box(head + _beside("recorded", recorded, kinds, decision.verdicts, "would be", planned, becomes))
 
 
 def stats_html(stats: Stats) -> str:
-    """The counts as a table."""
-    rows: list[tuple[str, Any]] = [
-        ("requests", stats.requests), ("served without a call", stats.served), ("model calls", stats.calls),
-        ("tokens spent", stats.tokens), ("tokens saved", stats.saved), ("entries", stats.entries)]
-    for title, counts in (("outcome", stats.outcomes), ("source", stats.sources), ("skip", stats.skips)):
-        rows += [(f"{title}: {name}", count) for name, count in _sorted(counts)]
-    cells = "".join(f"<tr><td style='padding:1px 12px 1px 0;text-align:left'>{escape(name)}</td>"
-                    f"<td style='text-align:right'>{value}</td></tr>" for name, value in rows)
-    return _box(f"<table style='border-collapse:collapse;color:inherit'>{cells}</table>")
+    """Figures, a bar by outcome, reasons of skips and misses, and how long each stage took."""
+    share = f"{stats.served / stats.requests:.0%}" if stats.requests else "–"
+    html = tiles([("requests", f"{stats.requests:,}"), ("without a model call", share),
+                  ("model calls", f"{stats.calls:,}"), ("tokens spent", f"{stats.tokens:,}"),
+                  ("tokens saved", f"{stats.saved:,}"), ("entries", f"{stats.entries:,}")])
+    if stats.requests:
+        html += titled("Outcomes", stacked([(name, stats.outcomes.get(name, 0)) for name in OUTCOMES]))
+    reasons = [(f"skip: {name}", count) for name, count in _sorted(stats.skips)]
+    reasons += [(f"miss: {name}", count) for name, count in _sorted(stats.misses)]
+    if reasons:
+        html += titled("Why not from the cache", bars([(name, n, f"{n:,}") for name, n in reasons[:12]], "#E69F00"))
+    if stats.seconds:
+        html += titled("Time by stage", bars([_timed(name, stats.seconds[name]) for name in _by_time(stats)]))
+    notes = []
+    if stats.unknown:
+        notes.append(f"{stats.unknown:,} requests whose tokens are not known are not in the sums")
+    if stats.unverified:
+        notes.append(f"{stats.unverified:,} replies did not pass their check, or nothing checks them")
+    if stats.shadow_wrong:
+        notes.append(f"{stats.shadow_wrong:,} times shadow mode would have served another reply than the model's")
+    return box(html + (muted("; ".join(notes) + ".") if notes else ""))
 
 
-def _sorted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+def _head(decision: Decision, how: str) -> str:
+    word = decision.outcome + (f" ({decision.code})" if hasattr(decision, "code") else "")
+    how = f"{shown(how)}: " if how else ""
+    return f"<div>{pill(word, OUTCOMES[decision.outcome])}{how}{said(decision.reason)}</div>"
+
+
+def _matched(match: Match | None) -> str:
+    if match is None:
+        return ""
+    near = "the very same request" if match.exact else (
+        "found by template" if match.similarity is None else f"similarity {match.similarity:.2f}")
+    return muted(f"matched {shown(match.entry.key[:8])}, {near}: “{said(match.entry.request.prompt, _OF_PROMPT)}”")
 
 
 def _kinds(result: Result) -> list[str]:
@@ -76,39 +98,75 @@ def _kinds(result: Result) -> list[str]:
         return ["new"] * len(result.steps)
     recorded = match.entry.steps
     changed = "rewritten" if result.source == "rewrite" else "patched"
-    return ["kept" if i < len(recorded) and recorded[i] == step else changed for i, step in enumerate(result.steps)]
+    return ["kept" if i < len(recorded) and recorded[i] == one else changed for i, one in enumerate(result.steps)]
 
 
-def _steps(steps: Sequence[Step], kinds: Sequence[str], verdicts: Sequence[Verdict] = ()) -> str:
-    parts = []
-    for i, step in enumerate(steps):
-        kind = kinds[i] if i < len(kinds) else "new"
-        letter, colour, line = _STYLE[kind]
-        why = verdicts[i].detail if i < len(verdicts) and not verdicts[i].ok else ""
-        note = f"<div style='padding-left:6px;opacity:.75'>{_shown(why)}</div>" if why else ""
-        parts.append(f"<div style='border-left:4px {line} {colour};margin:3px 0;padding-left:4px' title='{kind}'>"
-                     f"<pre dir='auto' style='{_PRE}'><span style='color:{colour}'>{letter}</span> "
-                     f"{_shown(step.text.rstrip())}</pre>{note}</div>")
-    return "".join(parts)
+def _found(verdicts: Sequence[Verdict], steps: int) -> list[str]:
+    """Kinds of recorded steps; one that nothing was found about is part of what fails."""
+    return ["kept" if i < len(verdicts) and verdicts[i].ok else "failing" for i in range(steps)]
 
 
-def _beside(columns: Sequence[tuple[str, str]]) -> str:
-    cells = "".join(f"<div style='flex:1 1 280px;min-width:0'><div style='opacity:.75'>{title}</div>{body}</div>"
-                    for title, body in columns)
-    return f"<div style='display:flex;flex-wrap:wrap;gap:12px'>{cells}</div>"
+def _beside(left: str, recorded: Sequence[Step], kinds: Sequence[str], verdicts: Sequence[Verdict], right: str,
+            reply: Sequence[Step], becomes: Sequence[str]) -> str:
+    """Two replies, step beside step (below it where there is no room); what is kept is shown once."""
+    html = f"<div style='font-weight:600'>{left} → {right}</div>"
+    for i in range(min(_MAX_STEPS, max(len(recorded), len(reply)))):
+        old = recorded[i].text.strip("\r\n") if i < len(recorded) else None
+        new = reply[i].text.strip("\r\n") if i < len(reply) else None
+        if old == new and becomes[i] == kinds[i] == "kept" and new is not None:
+            html += step(shown(new), "kept", _note(verdicts, i))
+            continue
+        cells = "" if old is None else step(shown(old), kinds[i], _note(verdicts, i))
+        cells = f"<div style='flex:1 1 260px;min-width:0'>{cells}</div>"
+        if new is not None:
+            body = shown(new) if old is None else changed(old, new)
+            cells += f"<div style='flex:1 1 260px;min-width:0'>{step(body, becomes[i])}</div>"
+        html += f"<div style='display:flex;flex-wrap:wrap;gap:0 12px'>{cells}</div>"
+    return f"<div style='margin-top:6px'>{html}{_more(max(len(recorded), len(reply)))}</div>"
 
 
-def _legend(result: Result) -> str:
-    shown = dict.fromkeys([*_kinds(result), *(["failing"] if result.source in {"rewrite", "patch"} else [])])
-    return "<div style='opacity:.75'>" + " ".join(
-        f"<span style='color:{_STYLE[kind][1]}'>{_STYLE[kind][0]}</span> {kind}" for kind in shown) + "</div>"
+def _column(title: str, steps: Sequence[Step], kinds: Sequence[str], verdicts: Sequence[Verdict] = ()) -> str:
+    cells = "".join(step(shown(one.text.strip("\r\n")), kinds[i], _note(verdicts, i))
+                    for i, one in enumerate(steps[:_MAX_STEPS]))
+    return (f"<div style='margin-top:6px'><div style='font-weight:600'>{title}</div>{cells}{_more(len(steps))}</div>")
 
 
-def _shown(text: str) -> str:
-    """Escaped and cut. Direction marks stay, each step being isolated by its own element."""
-    cut = text if len(text) <= _MAX_CHARS else text[:_MAX_CHARS] + f" [... {len(text) - _MAX_CHARS} more characters]"
-    return escape(cut.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd"))
+def _note(verdicts: Sequence[Verdict], i: int) -> str:
+    if i >= len(verdicts):
+        return ""
+    found = verdicts[i]
+    return "✓ passes" if found.ok else f"✗ {said(found.detail or found.check or 'fails')}"
 
 
-def _box(body: str) -> str:
-    return f"<div class='stepcache' style='{_BOX}'>{body}</div>"
+def _more(count: int) -> str:
+    return muted(f"… {count - _MAX_STEPS:,} more steps") if count > _MAX_STEPS else ""
+
+
+def _by_time(stats: Stats) -> list[str]:
+    """Stages, the costliest first, the whole last."""
+    stages = sorted(stats.seconds, key=lambda name: -stats.seconds[name].total)
+    return [name for name in stages if name != "total"] + [name for name in stages if name == "total"]
+
+
+def _timed(name: str, histogram: Histogram) -> tuple[str, float, str]:
+    mean, high = histogram.mean or 0.0, histogram.quantile(0.95) or 0.0
+    return name, histogram.total, f"{histogram.count:,} × {_time(mean)}, 95% below {_time(high)}"
+
+
+def _sorted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _tokens(saved: int | None) -> str:
+    return "tokens saved unknown" if saved is None else f"{saved:,} tokens saved"
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return "0 s"

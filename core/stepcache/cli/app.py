@@ -143,15 +143,24 @@ def replay(
     log: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines with `prompt` and `reply`; optionally context, namespace, model, tokens, seconds."
+            help="JSON lines with `prompt` and `reply`; optionally context, namespace, model, seconds, and tokens or "
+            "prompt_tokens and completion_tokens."
         ),
     ],
     price: Annotated[float | None, typer.Option(help="What 1,000 tokens cost, to sum up the money saved.")] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            help="A JSON file with the price of a million tokens by model: one figure, or one for prompt and one for "
+            'completion tokens; "*" for any other model.'
+        ),
+    ] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many serves to look at are shown.")] = 10,
+    html: Annotated[Path | None, typer.Option(help="Write a page with plots to this file, too.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure on your own log what a cache would have served, saved, and served wrongly. No model is called."""
-    measuring.replay_log(log, price, worst, as_json)
+    measuring.replay_log(log, measuring.price_table(price, prices), worst, html, as_json)
 
 
 @app.command()

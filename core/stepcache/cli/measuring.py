@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,34 @@ from rich.text import Text
 from stepcache.cli.console import FOUND_WRONG, console, fail, reporting, show_json, table
 from stepcache.cli.words import shortened
 
-__all__ = ["replay_log", "run_demo"]
+__all__ = ["price_table", "replay_log", "run_demo"]
 
 
-def replay_log(log: Path, price: float | None, worst: int, as_json: bool) -> None:
+def price_table(price: float | None, file: Path | None) -> dict[str, Any] | None:
+    """Prices of a million tokens by model, from the price of 1,000 tokens of any model or from a file."""
+    if price is not None and file is not None:
+        fail("name one price (--price) or a file of prices (--prices), not both")
+    if price is not None:
+        return {"*": price * 1000}
+    if file is None:
+        return None
+    try:
+        table = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        fail(f"can't read the prices in {file}: {error}")
+    if not isinstance(table, dict):
+        fail(f"{file} needs one JSON object of prices by model")
+    return table
+
+
+def replay_log(log: Path, prices: dict[str, Any] | None, worst: int, html: Path | None, as_json: bool) -> None:
     """Sum up what a cache would have done on a log. Exit code 1 if it would have served what disagrees with the log."""
     from stepcache.replay import read_log, replay
 
     with reporting():
-        report = replay(read_log(log), price_per_1k_tokens=price)
+        report = replay(read_log(log), prices=prices)
+        if html is not None:
+            html.write_text(report.html(max(worst, 50)), encoding="utf-8")
     if as_json:
         show_json(report.as_dict())
     else:
@@ -39,7 +59,9 @@ def _show_report(report: Any, worst: int) -> None:
     console.print(counts)
     if report.money_saved is not None:
         console.print(
-            f"{report.money_saved:.2f} saved, over {report.priced} requests whose tokens the log tells", highlight=False
+            f"{report.money_saved:.2f} of {report.money:.2f} saved, without {report.unpriced} requests whose tokens or "
+            "price are not known",
+            highlight=False,
         )
     for title, rows in (
         ("Served, and other than the log", report.suspicious),
