@@ -2,7 +2,8 @@
 #
 #   make demo      a small real model behind a cache (GGUF=path, BASE_URL=... MODEL=..., MODEL=smollm2)
 #   make test      the test suite             make lint, make types    ruff, mypy
-#   make notebooks run all notebooks          make wheel-check         build and try the wheel
+#   make notebooks run all notebooks          make examples            run all examples
+#   make wheel-check build and try the wheel
 #   make bench     the paper's benchmark      make bench-quick         the same in under three minutes
 #   make clean     remove what make made (models and pip's cache stay)
 #
@@ -17,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_CACHE ?= .cache/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types notebooks wheel-check bench bench-quick clean
+.PHONY: help demo test lint types notebooks examples wheel-check bench bench-quick clean
 
 help:
 	@sed -n 's/^#  //p' Makefile
@@ -58,6 +59,9 @@ types: $(VENV)/.dev
 
 notebooks: $(VENV)/.dev
 	$(BIN)/jupyter execute notebooks/*.ipynb
+
+examples: $(VENV)/.dev
+	for script in examples/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 wheel-check: $(VENV)/.dev
 	$(BIN)/python .ci/wheel_check.py

@@ -22,6 +22,11 @@ def good_model(prompt: str) -> str:
         return f"1. Subtract 3 from both sides: 2{letter} = {right - 3}\n2. Divide by 2: {letter} = {(right - 3) // 2}"
     if "JSON" in prompt:
         return json.dumps(_asked_for(prompt))
+    if "pad thai" in prompt:
+        if "Write nothing but the new step" in prompt:
+            return "3. Add roasted sesame to the pan."
+        nuts = "sesame" if "without peanuts" in prompt else "peanuts"
+        return f"1. Boil the noodles.\n2. Fry the vegetables.\n3. Chop the {nuts} and add them.\n4. Stir.\n5. Serve."
     return "1. Open the settings.\n2. Choose security.\n3. Follow the instructions.\n4. Save."
 
 
@@ -66,12 +71,15 @@ def test_equations_are_rewritten_and_another_person_is_not_mixed_up(tmp_path):
     assert rows["added key"]["source"] == "patch"
     assert rows["another person"]["source"] == "model"
     assert "Bruno" in rows["another person"]["output"]
+    assert (rows["without X"]["source"], rows["without X"]["calls"]) == ("patch", 1)
+    assert "1. Boil the noodles.\n2. Fry the vegetables.\n3. Add roasted sesame" in rows["without X"]["output"]
 
 
 def test_a_model_that_talks_nonsense_is_not_served(tmp_path):
     with scripted_server(lambda prompt: "Bananas are yellow.") as server:
         _, told = run_demo(server, tmp_path)
-    checkable = [row for row in told["rows"] if "authentication" not in row["prompt"]]  # advice has no verifier
+    checkable = [row for row in told["rows"] if "How do I" not in row["prompt"] and "how to" not in row["prompt"]]
+    assert len(checkable) == len(told["rows"]) - 5  # advice has no verifier
     assert all(not row["served"] or row["passes"] for row in checkable)
     equations = [row for row in told["rows"] if "+ 3 =" in row["prompt"]]
     assert {row["source"] for row in equations} == {"fallback"}

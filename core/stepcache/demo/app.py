@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from stepcache._cache import StepCache
 from stepcache.demo.models import fetch
 from stepcache.demo.prompts import DEMO, DemoRequest
 from stepcache.demo.serve import Endpoint, serve
@@ -136,12 +137,11 @@ def _through_cache(endpoint: Endpoint, folder: Path, watcher: Watcher) -> Outcom
     from langchain_openai import ChatOpenAI
 
     from langchain_stepcache import StepCacheChatModel
-    from stepcache import StepCache
     from stepcache.demo.transport import CountingTransport
 
     local = endpoint.threads is not None
     transport = CountingTransport(endpoint.base_url)
-    with httpx.Client(transport=transport, timeout=600.0) as client, StepCache.open(folder / "cache") as cache:
+    with httpx.Client(transport=transport, timeout=600.0) as client, _open(folder / "cache") as cache:
         plain = ChatOpenAI(
             model=endpoint.model,
             base_url=_APP_URL if local else endpoint.base_url,
@@ -163,6 +163,13 @@ def _through_cache(endpoint: Endpoint, folder: Path, watcher: Watcher) -> Outcom
         baseline = _Baseline(folder / "without-cache.json", endpoint.model)
         compared = baseline.complete(rows, plain, transport, watcher)
     return Outcome(rows=tuple(map(baseline.compare, rows)), folder=folder, model=endpoint.model, compared_now=compared)
+
+
+def _open(folder: Path) -> StepCache:
+    """The cache, which also knows how-to lists asked again "without X": opt-in, and last before plain text."""
+    from stepcache.tasks import DEFAULT_TASKS, procedure
+
+    return StepCache.open(folder, tasks=(*DEFAULT_TASKS[:-1], procedure(), DEFAULT_TASKS[-1]))
 
 
 def _ask(chat: Any, request: DemoRequest, transport: Any) -> Row:

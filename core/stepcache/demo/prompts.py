@@ -36,9 +36,13 @@ def _record(kind: str, keys: str, facts: str, values: dict[str, Any]) -> DemoReq
     )
 
 
-def _how_to(kind: str, prompt: str) -> DemoRequest:
-    """A small model's advice is not judged, but the list that was asked for must be there."""
-    return DemoRequest(kind=kind, prompt=prompt, passes=lambda reply: numbered_steps(reply) >= 2)
+def _how_to(kind: str, prompt: str, never: str | None = None) -> DemoRequest:
+    """A small model's advice is not judged, but the list must be there that was asked for, and not what was not."""
+    return DemoRequest(
+        kind=kind,
+        prompt=prompt,
+        passes=lambda reply: numbered_steps(reply) >= 2 and (never is None or never not in reply.casefold()),
+    )
 
 
 DEMO: tuple[DemoRequest, ...] = (
@@ -62,4 +66,6 @@ DEMO: tuple[DemoRequest, ...] = (
     _how_to(
         "opposite", "How do I disable two-factor authentication on a GitHub account? Give four short numbered steps."
     ),
+    _how_to("recipe", "How do I cook pad thai? Give five short numbered steps."),
+    _how_to("without X", "How do I cook pad thai without peanuts? Give five short numbered steps.", never="peanut"),
 )
