@@ -256,12 +256,12 @@ def test_decimals_stay_decimals() -> None:
         "null",
         "[]",
         "{",
-        '{"version":1}',
-        '{"version":1,"slots":[[0,1,9,true,1,null,true,true,true,false,true,null,null]],'
-        '"names":[],"prose":false,"rigid":false}',
-        '{"version":99,"slots":[],"names":[],"prose":false,"rigid":false}',
-        '{"version":1,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],'
-        '"prose":false,"rigid":false}',
+        '{"version":2}',
+        '{"version":2,"slots":[[0,1,9,true,1,null,true,true,true,false,true,null,null]],'
+        '"names":[],"prose":false,"rigid":false,"fraction":false}',
+        '{"version":99,"slots":[],"names":[],"prose":false,"rigid":false,"fraction":false}',
+        '{"version":2,"slots":[[5,2,0,false,1,null,true,true,false,false,true,null,null]],"names":[[0,0]],'
+        '"prose":false,"rigid":false,"fraction":false}',
     ],
 )
 def test_a_damaged_trace_never_makes_a_wrong_rewrite(trace: str) -> None:
@@ -285,3 +285,17 @@ def test_another_language_or_no_equation_is_not_rewritten() -> None:
 def test_a_trace_of_an_equation_without_one_solution_is_empty() -> None:
     assert spec_of("Solve 2x = 2x + 1 for x.").trace("no solution") == ""
     assert spec_of(OLD).trace("x" * 30_000) == ""
+
+
+FRACTION = (
+    "1. Subtract 3 from both sides: 2x = 13 - 3\n2. Divide both sides by 2: x = 10 / 2\n"
+    "3. Simplify the fraction: x = 5"
+)
+
+
+def test_words_about_a_fraction_hold_only_where_it_comes_out_even() -> None:
+    prompt = "Solve 2x + 3 = 13 for x."
+    assert rewritten(prompt, FRACTION, "Solve 2x + 3 = 17 for x.") == FRACTION.replace("13", "17").replace(
+        "10", "14"
+    ).replace("= 5", "= 7")
+    assert rewritten(prompt, FRACTION, "Solve 2x + 3 = 14 for x.") is None

@@ -285,6 +285,8 @@ def _understand(skeleton: str, wording: Wording) -> tuple[str, ...] | None:
         before, after = _demands(skeleton[: found.start()], wording), _demands(skeleton[found.end() :], wording)
         if before is not None and after is not None:
             named = {*before, *after}
+            if "numbered" in named:
+                named.discard("steps")  # "show the steps as a numbered list" asks for one thing
             bare = found.group().endswith("E") and not re.search(r"[^\W\d_]{2,}", found.group())
             if bare and (before or named & {"explain", "with_check"}):
                 continue  # "Explain 2x = 6" does not ask for its solution

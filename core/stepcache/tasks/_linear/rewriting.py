@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,18 +29,33 @@ from stepcache.tasks._linear.prompts import Equation
 from stepcache.tasks._linear.quantities import value_in
 from stepcache.tasks._linear.slots import Refused, Slot, slots_of
 from stepcache.tasks._linear.tokens import tokenize
-from stepcache.tasks._linear.vocabulary import LETTERS, SIGNED_WORDS, unknown_word
+from stepcache.tasks._linear.vocabulary import FRACTION_WORDS, LETTERS, SIGNED_WORDS, unknown_word
 
 __all__ = ["rewrite_text", "same_equation", "trace_of"]
 
-_VERSION = 1
+_VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """What a reply depends on: its slots, the places of the unknown, and what its words take for granted.
+
+    prose: words mention the unknown. rigid: words name operations, so no sign may turn. fraction: words speak of a
+    fraction, which must come out even.
+    """
+
+    slots: list[Slot]
+    names: list[tuple[int, int]]
+    prose: bool
+    rigid: bool
+    fraction: bool
 
 
 def trace_of(text: str, equation: Equation, language: str) -> str:
     """The explained trace of a right reply as JSON, or why it can't be rewritten (rule R8)."""
     try:
-        slots, names, prose, rigid = _understand(text, equation, language)
-        if _print(text, slots, names, rigid, equation, equation) != text:
+        trace = _understand(text, equation, language)
+        if _print(text, trace, equation, equation) != text:
             raise Refused("it can't be reproduced")
     except Refused as reason:
         return json.dumps({"version": _VERSION, "refused": str(reason)})
@@ -62,11 +78,12 @@ def trace_of(text: str, equation: Equation, language: str) -> str:
                     s.verb,
                     s.preposition,
                 ]
-                for s in slots
+                for s in trace.slots
             ],
-            "names": names,
-            "prose": prose,
-            "rigid": rigid,
+            "names": trace.names,
+            "prose": trace.prose,
+            "rigid": trace.rigid,
+            "fraction": trace.fraction,
         },
         ensure_ascii=False,
         separators=(",", ":"),
@@ -78,13 +95,12 @@ def rewrite_text(text: str, trace: str, old: Equation, new: Equation, language: 
     if old.form != new.form or old.solution is None or new.solution is None:
         return None
     try:
-        slots, names, prose, rigid = _loaded(trace) if trace else _understand(text, old, language)
+        explained = _loaded(trace) if trace else _understand(text, old, language)
         if old.variable != new.variable:
-            _check_name(text, old.variable, new.variable, language if prose else None)
-        result = _print(text, slots, names, rigid, old, new)
+            _check_name(text, old.variable, new.variable, language if explained.prose else None)
+        result = _print(text, explained, old, new)
         # R5, R6: the result is explained from scratch for the new request alone, and leads back byte for byte.
-        back_slots, back_names, _, back_rigid = _understand(result, new, language)
-        if _print(result, back_slots, back_names, back_rigid, new, old) != text:
+        if _print(result, _understand(result, new, language), new, old) != text:
             return None
     except (Refused, ValueError, TypeError, ZeroDivisionError, IndexError, KeyError):
         return None  # a trace is read from a store: whatever is wrong with it, the reply is not rewritten
@@ -98,7 +114,7 @@ def same_equation(old: Equation, new: Equation) -> bool:
     return _relative(old, new) == [number.value for side in (old.left, old.right) for number in numbers(side)]
 
 
-def _loaded(trace: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
+def _loaded(trace: str) -> _Trace:
     data = json.loads(trace)
     if not isinstance(data, dict):
         raise Refused("no trace")
@@ -125,12 +141,13 @@ def _loaded(trace: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
                 preposition and tuple(preposition),
             )
         )
-    return slots, [tuple(name) for name in data["names"]], bool(data["prose"]), bool(data["rigid"])
+    names = [(int(start), int(stop)) for start, stop in data["names"]]
+    return _Trace(slots, names, bool(data["prose"]), bool(data["rigid"]), bool(data["fraction"]))
 
 
 @lru_cache(maxsize=64)  # proving a rewrite and recording it read the same text
-def _understand(text: str, equation: Equation, language: str) -> tuple[list[Slot], list[tuple[int, int]], bool, bool]:
-    """The slots, the places of the unknown, whether prose mentions it, whether signs must stay; or refuse."""
+def _understand(text: str, equation: Equation, language: str) -> _Trace:
+    """What the reply depends on; or refuse."""
     if equation.solution is None:
         raise Refused("there is no one solution")
     reply = read_reply(text, equation.variable, decimal_comma_of(language))
@@ -153,7 +170,8 @@ def _understand(text: str, equation: Equation, language: str) -> tuple[list[Slot
     attached = {claim.verb.start for claim in explanation.operations}
     rigid = any(word.text in SIGNED_WORDS and word.start not in attached for word in reply.words)
     prose = any(isinstance(claim, Mention) for claim in reply.claims)
-    return slots, names, prose, rigid
+    fraction = any(word.text in FRACTION_WORDS for word in reply.words)
+    return _Trace(slots, names, prose, rigid, fraction)
 
 
 def _relative(old: Equation, new: Equation) -> list[Fraction]:
@@ -192,20 +210,20 @@ def _signed(node: Node, sign: int = 1) -> Iterator[tuple[Number, int]]:
             return
 
 
-def _print(
-    text: str, slots: Sequence[Slot], names: Sequence[tuple[int, int]], rigid: bool, old: Equation, new: Equation
-) -> str:
+def _print(text: str, trace: _Trace, old: Equation, new: Equation) -> str:
     """The text with each slot holding its value in the new equation, and the new name of the unknown (rule R4)."""
     literals = _relative(old, new)
     originals = [number.value for side in (old.left, old.right) for number in numbers(side)]
     edits: list[tuple[int, int, str]] = []
-    for slot in slots:
+    for slot in trace.slots:
         value = value_in(slot.recipe, literals)
-        if rigid and value < 0:
+        if trace.fraction and value.denominator != 1:
+            raise Refused("words speak of a fraction, and this one does not come out even")
+        if trace.rigid and value < 0:
             raise Refused("a word for an operation would have to change")
         edits += _edits(text, slot, value, value_in(slot.recipe, originals))
     if old.variable != new.variable:
-        edits += [(start, stop, new.variable) for start, stop in names]
+        edits += [(start, stop, new.variable) for start, stop in trace.names]
     parts, at = [], 0
     for start, stop, piece in sorted(edits):
         if start < at:

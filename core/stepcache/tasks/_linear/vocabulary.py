@@ -12,7 +12,7 @@ from stepcache.tasks._linear.phrases import VERBS
 from stepcache.tasks._linear.scanner import Word
 from stepcache.tasks._linear.words import words
 
-__all__ = ["LETTERS", "SIGNED_WORDS", "unknown_word"]
+__all__ = ["FRACTION_WORDS", "LETTERS", "SIGNED_WORDS", "unknown_word"]
 
 _ENGLISH = words("""
 a about above accordingly achieve across after again algebra algebraic algebraically all already also always
@@ -36,7 +36,7 @@ isolating isolation it its itself just keep keeping keeps know known knows last 
 leaves leaving left left-hand lefthand let let's lets like line linear look looking looks made main make makes
 making manipulate manipulating math mathematical mathematically mathematics matches may means method might
 move moved moves moving multiplication multiplied multiplies multiply multiplying must my namely need needed
-needs new next no not note now number numbers numerator numerical numerically obtain obtained obtaining
+needs new next no not note now number numbered numbers numerator numerical numerically obtain obtained obtaining
 obtains of off okay on once-only only onto operation operations opposite or order original originally other
 our out over parentheses parenthesis bracket brackets part parts perform performed performing performs place
 plug plugging please position preserve preserving problem procedure proceed process property prove provided
@@ -60,7 +60,7 @@ describe concise quick quickly clean cleanly nice great excellent perfect indeed
 repeat rest returning revisit straight understand understanding useful via visible worked-out writes sought
 desired required requested question asked asking ask reply requires require necessary enough common-sense
 keeping-balance maintain maintains maintaining unchanged unaffected valid validity hold-true justify reason
-reasoning logic therefore-we attach intermediate line-by-line linearly lines solved-for isolates
+reasoning logic therefore-we attach certainly intermediate line-by-line linearly lines solved-for isolates
 """)
 _GERMAN = words("""
 aber addiere addieren alle alles also anschließend antwort auf aufgabe auflösen aus ausdruck ausklammern
@@ -158,6 +158,9 @@ SIGNED_WORDS = frozenset({"addition", "subtraction", "加上", "减去"}) | {
     word for word, operation in VERBS.items() if operation in {"subtract", "add"}
 }
 
+# They hold only where the quotient comes out even: "simplify the fraction: x = 10/2 = 5" is idle talk of 11/2.
+FRACTION_WORDS = frozenset({"fraction", "fractions", "bruch", "brüche", "fracción", "fracciones"})
+
 
 def unknown_word(found: Iterable[Word], language: str) -> Word | None:
     """The first word that is not known to be harmless in a reply in this language, or None."""
@@ -168,6 +171,7 @@ def unknown_word(found: Iterable[Word], language: str) -> Word | None:
         if (
             (len(text) > 1 and text in _KNOWN)
             or text in SIGNED_WORDS
+            or text in FRACTION_WORDS
             or text in _ORDINALS
             or (len(text) == 1 and text in letters)
         ):

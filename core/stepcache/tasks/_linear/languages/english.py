@@ -15,6 +15,7 @@ WORDING = wording(
         "root)(?: (?:of|for))?(?: the (?:variable|unknown))?(?: V)?|V",
         "where": "if|when|given that|given|such that|so that|where|in|from|using|by solving|for which|that satisfies|"
         "that solves|to|of|for",
+        "polite": "(?:please|kindly|now|then)|(?:can|could|would) you(?: please)?",
         "p": r"[,:;.?]? ?",
         "true": "true|hold|holds|hold true|holds true|is true|a true statement",
     },
@@ -32,9 +33,9 @@ WORDING = wording(
         "for|<verb>(?: for)?) <goal>(?: in this equation)?",
         "<verb> (?:the )?V (?:for which|such that|so that|where|that (?:solves|satisfies)) (?:<object><p> )?E(?: "
         "<true>)?",
-        "(?:<object><p> )?E<p> ?(?:<verb> (?:(?:it|this|<object>) )?(?:for )?(?:<goal>)?(?: (?:in|from|using) "
+        "(?:<object><p> )?E<p> ?(?:<polite> )?(?:<verb> (?:(?:it|this|<object>) )?(?:for )?(?:<goal>)?(?: (?:in|from|using) "
         "this equation)?|for <goal>|(?:what is|what's) <goal>)",
-        "(?:<object><p> )?E<p> ?<verb>(?: (?:it|this|<object>))?",
+        "(?:<object><p> )?E<p> ?(?:<polite> )?<verb>(?: (?:it|this|<object>))?",
         "(?:<object><p> )?E<p> ?A",
         "(?:<object><p> )?E",
     ),
