@@ -18,7 +18,9 @@ from stepcache.tasks._json.wordings import (
     AS_HEAD,
     BARE,
     BARE_OF_KEYS,
+    CONVERTING_HEAD,
     COUNT,
+    DEICTIC,
     FINITE,
     FORM_ONLY,
     JSON,
@@ -211,6 +213,20 @@ def _mention_span(words: str, mark: re.Match[str]) -> tuple[int, int]:
     return mark.start() - (len(tie.group()) if tie else 0), mark.end()
 
 
+def _scaffold(words: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What else in the asking sentences says nothing but that the text at hand is meant: "Convert this to ..."."""
+    rest = _blanked(words, spans)
+    found = []
+    for start in {_sentence(words, start) for start, _ in spans}:
+        end = re.compile(r"[.!?:\n]|\Z").search(rest, start).start()  # type: ignore[union-attr]  # \Z matches
+        said = rest[start:end]
+        head = CONVERTING_HEAD.match(said)
+        if head and head.group().strip():
+            found.append((start, start + head.end()))
+        found += [(start + m.start(), start + m.end()) for m in DEICTIC.finditer(said, head.end() if head else 0)]
+    return found
+
+
 def _cut(prompt: str, words: str, spans: list[tuple[int, int]]) -> str:
     """The residue, with a sign of the language that the cut words were in, lest that be lost with them."""
     said = " ".join(words[start:end] for start, end in spans)
@@ -294,7 +310,7 @@ def demanded_keys(prompt: str) -> Demand | None:
     elif ONE_OBJECT.search(asked.group()):
         many = "one"
     spans = [listed.span, *(_mention_span(outside, mention) for mention in mentions), *forms]
-    residue = _cut(prompt, words, spans)
+    residue = _cut(prompt, words, [*spans, *_scaffold(words, spans)])
     return Demand(listed.keys.schema(extras=listed.least), residue, many, _bare(words, forms, spans))
 
 

@@ -10,7 +10,9 @@ __all__ = [
     "AS_HEAD",
     "BARE",
     "BARE_OF_KEYS",
+    "CONVERTING_HEAD",
     "COUNT",
+    "DEICTIC",
     "FINITE",
     "FORM_ONLY",
     "JSON",
@@ -78,6 +80,7 @@ COUNT = {
 KEYS = re.compile(
     r"""(?<![\w-])
     (?:,\s*)?
+    (?:(?:an?|one)\s+(?:single\s+)?object\s+(?=with\b|having\b|containing\b|including\b|that\b|whose\b))?
     (?:(?:it|they|(?:the|your)\s+(?:object|json|response|reply|answer|output)|
           each(?:\s+(?:object|item|element|entry|record|one))?|es|das\s+objekt|el\s+objeto|l['’]objet|il)\s+
           (?:must|should|shall|has\s+to|have\s+to|needs?\s+to|will|can|soll|muss|debe|doit)\s+(?:only\s+|just\s+)?
@@ -159,6 +162,20 @@ AS_HEAD = re.compile(
     r"(.*?)(?:^|[\s,(])(?:as|in(?:\s+the\s+form\s+of)?|into|to|formatted\s+as|als|im|in|zu|como|en|comme|au|"
     r"sous\s+forme\s+d['’]|en\s+forma\s+de)\s*\Z",
     re.IGNORECASE | re.DOTALL,
+)
+
+# Verbs that say no more than that the text at hand is to become JSON: two of them ask for the same.
+CONVERTING_HEAD = re.compile(
+    rf"\s*(?:{_POLITE}(?:extract|convert|turn|transform|parse|put|format|structure|represent|encode|express|"
+    r"extrahiere|konvertiere|wandle|überführe|extrae|convierte|transforma|extrais|convertis|transforme)(?!\w)|"
+    rf"{_POLITE}(?={_PRODUCE}\b))",
+    re.IGNORECASE,
+)
+# Words that point at the text at hand, in the sentence that asks for the JSON.
+DEICTIC = re.compile(
+    r"\b(?:this|these|it|(?:the\s+)?following|dies|diese[mnrs]?|(?:das\s+|den\s+|die\s+|der\s+)?folgende[mnrs]?|"
+    r"esto|est[ea]|estos|estas|(?:lo\s+|el\s+|la\s+)?siguientes?|ceci|ce|cet|cette|ces|suivante?s?)\b",
+    re.IGNORECASE,
 )
 
 # What a sentence may ask for first that only leads to the JSON: "Read the text and return ..."
