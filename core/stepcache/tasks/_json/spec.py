@@ -23,6 +23,7 @@ from stepcache.tasks._json.demand import (
 )
 from stepcache.tasks._json.extract import Found, Refused, extract
 from stepcache.tasks._json.failures import Failure
+from stepcache.tasks._json.grounding import fits
 from stepcache.tasks._json.spans import Path, pieces, pointer, span_at
 from stepcache.tasks._json.splice import drop_members, put_member, replace_span
 from stepcache.tasks._spec import Spec
@@ -245,6 +246,10 @@ class JsonSpec(Spec):
             value = _value_text(given, path)
             if value is None or (value in _EMPTY and plan.schema is not None and _says_nothing(plan.schema)):
                 return None  # nothing said what the value is like, and nothing was said
+            if plan.schema is not None and _says_nothing(plan.schema) and not fits(
+                kept.value, _at(given.value, path), self.about
+            ):
+                return None
             text = self._spliced(text, kept, path, value)
         return (Step(text),)
 
@@ -316,6 +321,13 @@ def _member(value: Any, key: str | int) -> Any:
     if isinstance(value, list):
         return value[key] if isinstance(key, int) and key < len(value) else None
     return value.get(key) if isinstance(value, dict) else None
+
+
+def _at(value: Any, path: Path) -> Any:
+    """The value at `path` in a patch reply, where `_value_text` found its text."""
+    for key in path:
+        value = _member(value, key if isinstance(value, list) else str(key))
+    return value
 
 
 def _value_text(given: Found, path: Path) -> str | None:

@@ -1,0 +1,43 @@
+"""Beside values copied out of the request, a patch adds none that the request does not hold."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stepcache import StepCache
+from stepcache.tasks._json.grounding import fits
+from stepcache.testing import HashEmbedder, ScriptedModel
+
+FACTS = "Paper Moon was directed by Peter Bogdanovich in 1973, is rated 8 by four critics and stars Tatum Neal."
+KEPT = {"title": "Paper Moon", "year": 1973}
+
+
+@pytest.mark.parametrize("value", [8, "Tatum Neal", 4, "a drama", None, True, ["Tatum Neal", 8], {"score": 8}])
+def test_what_the_request_holds_or_words_of_ones_own_fit(value: object) -> None:
+    assert fits(KEPT, value, FACTS)
+
+
+@pytest.mark.parametrize("value", [1, 8.5, -8, "8", "1973", [8, 9], {"score": 7}, {"score": "8"}])
+def test_numbers_from_nowhere_and_numbers_as_texts_do_not_fit(value: object) -> None:
+    assert not fits(KEPT, value, FACTS)
+
+
+def test_a_reply_made_of_more_than_the_requests_words_is_no_measure() -> None:
+    assert fits({"title": "Paper Moon", "genre": "comedy"}, 1, FACTS)
+    assert fits({"title": "Paper Moon"}, 1, FACTS)
+    assert fits({"title": "Paper Moon", "year": "1973"}, "8", FACTS)
+    assert fits({"name": "Bo", "age": 30}, "10115", 'Bo, 30, post code "10115".')
+
+
+@pytest.mark.parametrize("invented", ['{"rating": 9}', '{"rating": "8"}'])
+def test_a_patch_with_such_a_value_is_not_spliced(invented: str) -> None:
+    cache = StepCache.open(":memory:", embedder=HashEmbedder())
+    prompt = f"Return a JSON object with the keys title and year. {FACTS}"
+    cache.complete(prompt, ScriptedModel(json.dumps(KEPT)))
+    whole = json.dumps({**KEPT, "rating": 8})
+    model = ScriptedModel([invented, whole])
+    result = cache.complete(prompt.replace("title and year", "title, year and rating"), model)
+    assert json.loads(result.output) == {**KEPT, "rating": 8}
+    assert [purpose for _, purpose in model.calls] == ["patch", "repair"]
