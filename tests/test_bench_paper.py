@@ -36,7 +36,7 @@ def right_answer(text: str) -> str:
         return "I don't know."
     if prompt.task == "math":
         return f"1. Do the same to both sides.\n2. So {prompt.variable} = {prompt.expected}"
-    if prompt.task == "json":
+    if prompt.task in {"json", "tool"}:
         return json.dumps(prompt.expected)
     return "\n".join(f"{number}. Do it." for number in range(1, int(prompt.expected) + 1))
 
@@ -65,7 +65,7 @@ def test_prompts_are_all_different():
 def test_what_a_prompt_expects_is_in_the_prompt():
     """The facts of a JSON prompt are in its words, so that values can be checked."""
     for prompt in PROMPTS.everything():
-        if prompt.task == "json":
+        if prompt.task in {"json", "tool"}:
             for value in _leaves(prompt.expected):
                 assert str(value).casefold() in prompt.prompt.casefold(), prompt.id
 

@@ -24,6 +24,7 @@ from stepcache.protocols import Embedder
 _ROOT = Path(__file__).resolve().parents[2]
 _STATE = _ROOT / ".cache" / "bench"
 _RESULTS = Path(__file__).with_name("results")
+_QUICK_TOKENS = 192  # the smallest model rambles to any limit
 _QUICK_SYSTEMS = ("none", "InMemoryCache", "cosine 0.90", "stepcache")
 
 
@@ -72,7 +73,8 @@ def _run(options: argparse.Namespace) -> int:
             recording.unlink(missing_ok=True)
             for seed in folder.glob("seed-*.jsonl"):
                 seed.unlink()
-        with closing(Backend(endpoint.base_url, endpoint.model, recording, endpoint.api_key)) as backend:
+        limit = {"max_tokens": _QUICK_TOKENS} if quick else {}
+        with closing(Backend(endpoint.base_url, endpoint.model, recording, endpoint.api_key, **limit)) as backend:
             if not quick and options.record_only:
                 for number, prompt in enumerate(prompts.everything(), 1):
                     reply = backend.ask(prompt.prompt)

@@ -46,8 +46,10 @@ class Backend:
     profits from what another has just sent.
     """
 
-    def __init__(self, base_url: str, model: str, recording: Path, api_key: str = "none") -> None:
-        self.model = model
+    def __init__(
+        self, base_url: str, model: str, recording: Path, api_key: str = "none", max_tokens: int = _MAX_TOKENS
+    ) -> None:
+        self.model, self.max_tokens = model, max_tokens
         self.take = 0
         self.spent = Spent()
         self._recording = recording
@@ -91,7 +93,7 @@ class Backend:
         self._client.close()
 
     def _key(self, prompt: str) -> str:
-        return hashlib.sha256(f"{self.model}\0{self.take}\0{_MAX_TOKENS}\0{prompt}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self.model}\0{self.take}\0{self.max_tokens}\0{prompt}".encode()).hexdigest()[:32]
 
     def _write(self, row: dict[str, object]) -> None:
         self._recording.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +105,7 @@ class Backend:
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
             "temperature": 0,
-            "max_tokens": _MAX_TOKENS,
+            "max_tokens": self.max_tokens,
             "cache_prompt": False,  # llama.cpp's; other servers ignore it
         }
         started = time.perf_counter()

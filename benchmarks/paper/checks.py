@@ -15,7 +15,7 @@ def correct(prompt: Prompt, reply: str) -> bool:
     match prompt.task:
         case "math":
             return bool(final_value(reply, prompt.variable) == _exactly(prompt.expected))
-        case "json":
+        case "json" | "tool":
             return same_values(prompt.expected, json_object(reply))
         case "how-to":
             return numbered_steps(reply) == int(prompt.expected)

@@ -30,7 +30,7 @@ import stepcache
 from benchmarks.paper.backend import Backend
 from benchmarks.paper.checks import correct
 from benchmarks.paper.prompts import Prompt, Prompts, bases_of
-from benchmarks.paper.systems import Answer, System, build
+from benchmarks.paper.systems import Answer, System, build, tools_in_prompt
 from stepcache import Request
 from stepcache.protocols import Embedder
 from stepcache.tasks import json_keys, linear_equation
@@ -192,6 +192,8 @@ def _integrity(prompt: Prompt, reply: str) -> bool | None:
         spec = linear_equation()(Request(prompt.prompt))
     elif prompt.task == "json":
         spec = json_keys(list(prompt.expected))(Request(prompt.prompt))
+    elif prompt.task == "tool":
+        spec = tools_in_prompt(Request(prompt.prompt))
     else:
         return None
     return None if spec is None else spec.check(reply).ok

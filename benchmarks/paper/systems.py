@@ -5,6 +5,7 @@ Every system answers through the same backend. What a system itself needs is tim
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections import defaultdict
@@ -21,13 +22,15 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from benchmarks.paper.backend import Backend
-from stepcache import Completion, Policy, Request, StepCache
+from stepcache import Completion, Policy, Request, Spec, StepCache
 from stepcache.protocols import Embedder, Task
 from stepcache.stores.chroma import ChromaStore
-from stepcache.tasks import DEFAULT_TASKS, linear_equation
+from stepcache.tasks import DEFAULT_TASKS, linear_equation, tool_calls
 from stepcache.tasks.linear import LinearEquation
 
-__all__ = ["SYSTEMS", "Answer", "System", "TimedEmbedder", "build"]
+__all__ = ["SYSTEMS", "Answer", "System", "TimedEmbedder", "build", "tools_in_prompt"]
+
+_TOOLS = "Tools: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +129,14 @@ class CosineCache:
     def close(self) -> None: ...
 
 
+def tools_in_prompt(request: Request) -> Spec | None:
+    """A task of the benchmark's own: the tools stand in the prompt, so that every system gets the same text."""
+    first, _, _ = request.prompt.partition("\n")
+    if not first.startswith(_TOOLS):
+        return None
+    return tool_calls(json.loads(first.removeprefix(_TOOLS)))(request)
+
+
 class TimedEmbedder:
     """An embedder whose seconds are counted."""
 
@@ -192,7 +203,7 @@ class Stepped:
         self._backend, self._folder = backend, folder
         self._embedder = None if embedder is None else TimedEmbedder(embedder)
         self._store = TimedStore(folder)
-        self._cache = StepCache(self._store, self._embedder, tasks=tasks, policy=policy)
+        self._cache = StepCache(self._store, self._embedder, tasks=(tools_in_prompt, *tasks), policy=policy)
         self._model_seconds = 0.0
 
     def answer(self, prompt: str) -> Answer:
