@@ -33,7 +33,8 @@ WORDING = wording(
         "for|<verb>(?: for)?) <goal>(?: in this equation)?",
         "<verb> (?:the )?V (?:for which|such that|so that|where|that (?:solves|satisfies)) (?:<object><p> )?E(?: "
         "<true>)?",
-        "(?:<object><p> )?E<p> ?(?:<polite> )?(?:<verb> (?:(?:it|this|<object>) )?(?:for )?(?:<goal>)?(?: (?:in|from|using) "
+        "(?:<object><p> )?E<p> ?(?:<polite> )?(?:<verb> (?:(?:it|this|<object>) )?(?:for )?(?:<goal>)?(?: (?:in|"
+        "from|using) "
         "this equation)?|for <goal>|(?:what is|what's) <goal>)",
         "(?:<object><p> )?E<p> ?(?:<polite> )?<verb>(?: (?:it|this|<object>))?",
         "(?:<object><p> )?E<p> ?A",

@@ -24,7 +24,8 @@ WORDING = wording(
         "(?:quelle|pour quelle) valeur de V (?:satisfait|vérifie|résout|a-t-on) (?:<object> )?E",
         "(?:si|étant donné|sachant que) (?:<object> )?E<p> ?(?:alors )?(?:que vaut|combien vaut|quelle est|"
         "trouve|calcule|détermine) <goal>",
-        "(?:<object><p> )?E<p> ?(?:s'il (?:te|vous) plaît<p> ?)?(?:<verb>(?: pour)? <goal>|<verb>(?: <object>)?|pour <goal>|que vaut V)",
+        "(?:<object><p> )?E<p> ?(?:s'il (?:te|vous) plaît<p> ?)?(?:<verb>(?: pour)? <goal>|<verb>(?: <object>)?|"
+        "pour <goal>|que vaut V)",
     ),
     "s'il vous plaît|s'il te plaît|s’il vous plaît|s’il te plaît|svp|stp|bonjour|salut|merci|merci beaucoup|"
     "peux-tu|pouvez-vous|peux tu|pouvez vous|pourrais-tu|je veux|je voudrais|aide-moi à|maintenant|exercice|et|"

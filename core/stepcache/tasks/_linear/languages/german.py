@@ -27,7 +27,8 @@ WORDING = wording(
         "für (?:welches|welchen wert von) V (?:gilt|ist)(?: <object>)?:? ?E(?: erfüllt| wahr)?",
         "(?:wenn|falls|gegeben)(?: ist)?:? (?:<object> )?E(?: gilt| ist)?<p> ?(?:was ist|dann ist|bestimme|"
         "berechne|finde) <goal>",
-        "(?:<object><p> )?E<p> ?(?:bitte )?(?:<verb>(?: nach V(?: auf)?| für V| <goal>)?|auflösen nach V|nach V auflösen|"
+        "(?:<object><p> )?E<p> ?(?:bitte )?(?:<verb>(?: nach V(?: auf)?| für V| <goal>)?|auflösen nach V|"
+        "nach V auflösen|"
         "was ist <goal>)",
     ),
     "bitte|hallo|danke|vielen dank|danke schön|kannst du|könntest du|können sie|könnten sie|ich möchte|ich muss|"

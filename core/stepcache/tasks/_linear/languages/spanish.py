@@ -26,7 +26,8 @@ WORDING = wording(
         "(?:qué|que|cuál) valor de V (?:satisface|cumple|resuelve) (?:<object> )?E",
         "(?:si|dado|dada|dado que) (?:<object> )?E<p> ?(?:entonces )?(?:cuánto vale|cuál es|halla|encuentra|"
         "calcula|determina|despeja) <goal>",
-        "(?:<object><p> )?E<p> ?(?:por favor<p> ?)?(?:<verb>(?: para)? <goal>|<verb>(?: la| <object>)?|para <goal>|cuánto vale V)",
+        "(?:<object><p> )?E<p> ?(?:por favor<p> ?)?(?:<verb>(?: para)? <goal>|<verb>(?: la| <object>)?|"
+        "para <goal>|cuánto vale V)",
     ),
     "por favor|hola|gracias|muchas gracias|puedes|podrías|puede|podría|necesito|quiero|ayúdame a|ahora|ejercicio|"
     "problema|y|luego|me",
