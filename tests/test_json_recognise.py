@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stepcache import gate
 from stepcache._data import Request
 from stepcache.tasks._json.keylist import read_key_list
 from stepcache.tasks._json.recognise import cut_keys, cut_schema, demanded_keys, demanded_schema
@@ -324,3 +325,35 @@ def test_what_follows_a_list_plainly_is_no_part_of_it(prompt: str, keys: tuple[s
     spec = json_keys()(Request(prompt))
     assert spec is not None
     assert spec.keys == keys
+
+
+PAYLOAD = "Bo Dahl is 30, lives in Graz and rows."
+SAME = (
+    f"Extract the keys name and age as a JSON object: {PAYLOAD}",
+    f"Extract a JSON object with the keys name and age: {PAYLOAD}",
+    f"Could you extract the keys name and age as a JSON object? {PAYLOAD}",
+    f"Convert to a JSON object with the keys name and age: {PAYLOAD}",
+    f"Please convert this to a JSON object with the keys name and age: {PAYLOAD}",
+    f"Turn the following into a JSON object with the keys name and age: {PAYLOAD}",
+    f"Reply with JSON only: an object with the keys name and age. {PAYLOAD}",
+)
+
+
+@pytest.mark.parametrize("prompt", SAME[1:])
+def test_sentences_that_only_point_at_the_text_at_hand_ask_for_the_same(prompt: str) -> None:
+    assert gate(residue(SAME[0]), residue(prompt)) == gate("a", "a")
+
+
+@pytest.mark.parametrize("prompt", [
+    f"Translate to French as a JSON object with the keys name and age: {PAYLOAD}",
+    f"Anonymise this as a JSON object with the keys name and age: {PAYLOAD}",
+    f"Convert the first of these to a JSON object with the keys name and age: {PAYLOAD}",
+    f"Convert everything but this to a JSON object with the keys name and age: {PAYLOAD}",
+    f"Invent the opposite of this as a JSON object with the keys name and age: {PAYLOAD}",
+    f"Please convert this to a JSON object with the keys name and age: {PAYLOAD.replace('30', '31')}",
+    f"Please convert this to a JSON object with the keys name and age: {PAYLOAD} This is Al.",
+    f"Please convert this to a JSON object with the keys name and age: This is not {PAYLOAD}",
+])
+def test_sentences_that_ask_for_more_do_not(prompt: str) -> None:
+    spec = spec_of(prompt)
+    assert spec is None or gate(residue(SAME[0]), spec.residue) != gate("a", "a")

@@ -287,3 +287,17 @@ def test_an_explicit_task_still_refuses_what_is_no_linear_equation(equation: str
     prompt = ASKED.format("first", equation, "x")
     assert recognise(Request(prompt, spec=recognise)) is None
     assert recognise(Request("y" * 3_000 + equation, spec=recognise)) is None
+
+
+@pytest.mark.parametrize("prompt", [
+    "2x + 3 = 13. Please solve it for x and show the steps as a numbered list.",
+    "Equation: 2x + 3 = 13. Could you please solve it for x? Number each step.",
+    "Equation:\n2x + 3 = 13\nNow solve it for x step by step. Number each step.",
+])
+def test_politeness_and_steps_beside_numbered_steps_are_no_other_demand(prompt: str) -> None:
+    assert spec_of(prompt).residue == spec_of("Solve 2x + 3 = 13 for x. Use numbered steps.").residue
+
+
+@pytest.mark.parametrize("prompt", ["2x + 3 = 13. Please do not solve it for x.", "2x + 3 = 13. Now then, who wrote it?"])
+def test_other_words_there_are_not_passed_over(prompt: str) -> None:
+    assert recognise(Request(prompt)) is None

@@ -223,6 +223,7 @@ def _scaffold(words: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]
         head = CONVERTING_HEAD.match(said)
         if head and head.group().strip():
             found.append((start, start + head.end()))
+            found += [(start + m.start(), start + m.end()) for m in re.finditer(rf"\b(?:in)?to\s+(?={_BLANK})", said)]
         found += [(start + m.start(), start + m.end()) for m in DEICTIC.finditer(said, head.end() if head else 0)]
     return found
 
