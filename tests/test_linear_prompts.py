@@ -298,6 +298,6 @@ def test_politeness_and_steps_beside_numbered_steps_are_no_other_demand(prompt: 
     assert spec_of(prompt).residue == spec_of("Solve 2x + 3 = 13 for x. Use numbered steps.").residue
 
 
-@pytest.mark.parametrize("prompt", ["2x + 3 = 13. Please do not solve it for x.", "2x + 3 = 13. Now then, who wrote it?"])
+@pytest.mark.parametrize("prompt", ["2x + 3 = 13. Please do not solve it for x.", "2x + 3 = 13. Now, who wrote it?"])
 def test_other_words_there_are_not_passed_over(prompt: str) -> None:
     assert recognise(Request(prompt)) is None
