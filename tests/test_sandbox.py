@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -139,6 +142,180 @@ def test_files_of_the_user_are_not_read(tmp_path: Path) -> None:
     secret.write_text("key")
     assert not run(f"assert open({str(secret)!r}).read() == 'key'", "").ok
     assert not run("open('/etc/passwd').read()", "").ok
+
+
+# Each would read the secret if the hook trusted anything that the program can reach.
+READING = {
+    "patched realpath": "import posixpath\nposixpath._joinrealpath = lambda *a: ('/dev/null', True)\nread(SECRET)",
+    "patched built-ins": "import builtins\nbuiltins.isinstance = lambda *a: False\nread(SECRET)",
+    "patched any": "import builtins\nbuiltins.any = lambda *a: True\nread(SECRET)",
+    "lying text": "class Text(str):\n    def startswith(self, *a): return False\nread(Text(SECRET))",
+    "lying bytes": "class Raw(bytes):\n    def startswith(self, *a): return True\nread(Raw(SECRET.encode()))",
+    "dots": "import os\nread(os.path.dirname(os.__file__) + '/' + '../' * 40 + SECRET[1:])",
+    "another folder": """
+import os
+library = os.path.dirname(os.__file__)
+deep = max((folder for folder, _, _ in os.walk(library)), key=lambda folder: folder.count("/"))
+at = os.open(library, os.O_RDONLY)
+os.chdir(deep)
+read(os.open("../" * library.count("/") + SECRET[1:], os.O_RDONLY, dir_fd=at))
+""",
+    "link": "import os\nos.symlink(SECRET, 'link')\nread('link')",
+    "exchanged code": """
+import sys
+frame = sys._getframe()
+while frame is not None:
+    for value in [*frame.f_locals.values(), *frame.f_globals.values()]:
+        if type(value).__name__ == "function" and value.__code__.co_argcount == 1 and not value.__code__.co_freevars:
+            value.__code__ = (lambda reason: None).__code__
+    frame = frame.f_back
+open(SECRET).read()
+""",
+    "own hook": "import sys\nsys.addaudithook(lambda *a: sys.stdout.write(''))\nread(SECRET)",
+    "the parent's environment": "import os\nread(f'/proc/{os.getppid()}/environ')",
+    "own memory": "read('/proc/self/maps')",
+    "names of users": "import pwd\nassert pwd.getpwall()",
+    "names of users, loaded anew": "import sys\ndel sys.modules['pwd']\nimport pwd\nassert pwd.getpwall()",
+    "shadow": "import spwd\nassert spwd.getspall()",
+    "folder": "import os\nassert os.listdir(os.path.dirname(SECRET))",
+    "walk": "import os\nassert list(os.walk(os.path.dirname(SECRET)))",
+    "import": "import sys, os\nsys.path.insert(0, os.path.dirname(SECRET))\nimport secret",
+}
+
+
+@pytest.fixture(params=["kernel and hook", "hook alone"])
+def by_hook(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+            ) -> None:
+    """Run once as it is and once as on a system whose kernel denies nothing."""
+    if request.param == "hook alone":
+        folder = tmp_path_factory.mktemp("child")
+        child = Path(shutil.copy(_sandbox._CHILD, folder))
+        names = ("die_with_parent", "leave_network", "wall_off_files", "filter_system_calls")
+        (folder / "_sandbox_linux.py").write_text("".join(f"def {name}(*a): return False\n" for name in names))
+        monkeypatch.setattr(_sandbox, "_CHILD", child)
+
+
+@pytest.mark.usefixtures("by_hook")
+@pytest.mark.parametrize("how", READING)
+def test_a_program_that_changes_what_it_can_reach_still_reads_nothing(how: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("key")
+    program = f"SECRET = {str(secret)!r}\ndef read(path):\n    with open(path) as file: file.read()\n{READING[how]}"
+    assert not run(program, "").ok
+
+
+@pytest.mark.usefixtures("by_hook")
+@pytest.mark.parametrize("code", [
+    "os.setpriority(os.PRIO_PROCESS, os.getppid(), 5)",
+    "os.sched_setaffinity(os.getppid(), {0})",
+    "os.sched_setscheduler(os.getppid(), os.SCHED_BATCH, os.sched_param(0))",
+    "os.mkfifo(os.path.join('FOLDER', 'fifo'))",
+    "os.mknod(os.path.join('FOLDER', 'node'))",
+    "os.openpty()",
+    "os.sync()",
+    "__import__('readline').write_history_file(os.path.join('FOLDER', 'history'))",
+    "__import__('_posixsubprocess').fork_exec",
+    "__import__(type('Text', (str,), {'rpartition': lambda *a: ('', '', 'math')})('_ctypes'))",
+])
+def test_calls_without_an_audit_event_are_out_of_reach_too(code: str, tmp_path: Path) -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    assert not run("import os\n" + code.replace("FOLDER", str(tmp_path)) + "()" * code.endswith("fork_exec"), "").ok
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_patched_encoder_reports_no_pass() -> None:
+    code = """
+import json
+def forged(self, told):
+    return '{"token": "%s", "ok": true, "detail": ""}' % told.get("token")
+json.encoder.JSONEncoder.encode = forged
+json._default_encoder.encode = lambda told: forged(None, told)
+"""
+    assert not run(code, "assert False").ok
+
+
+@pytest.mark.usefixtures("by_hook")
+def test_coroutines_and_what_the_library_imports_at_its_own_will_run() -> None:
+    code = """
+import asyncio, doctest, getpass, pathlib, shutil, subprocess, tarfile, unittest, zoneinfo
+async def twice(x):
+    await asyncio.sleep(0)
+    return 2 * x
+"""
+    tests = """
+assert asyncio.run(twice(2)) == 4
+assert zoneinfo.ZoneInfo("UTC").key == "UTC"
+try:
+    open("no such file")
+except FileNotFoundError:
+    pass
+"""
+    assert run(code, tests).detail == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own walls are Linux's")
+def test_the_kernel_alone_denies_files_and_signals(tmp_path: Path) -> None:
+    kernel = _sandbox._CHILD.with_name("_sandbox_linux.py")
+    (tmp_path / "secret").write_text("key")
+    script = f"""
+import os, runpy, sys
+kernel = runpy.run_path({str(kernel)!r})
+if not kernel["wall_off_files"](sys.path):
+    raise SystemExit(2)
+for forbidden in (lambda: open({str(tmp_path / "secret")!r}), lambda: open({str(tmp_path / "new")!r}, "w"),
+                  lambda: os.listdir({str(tmp_path)!r}), lambda: os.mkdir({str(tmp_path / "folder")!r})):
+    try:
+        forbidden()
+    except PermissionError:
+        continue
+    raise SystemExit(1)
+import ssl, sqlite3, colorsys  # still to be had
+"""
+    done = subprocess.run([sys.executable, "-S", "-c", script], check=False)
+    if done.returncode == 2:
+        pytest.skip("this kernel has no Landlock")
+    assert done.returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are looked up in /proc")
+def test_a_program_does_not_outlive_the_app() -> None:
+    script = """
+from stepcache.tasks._sandbox import run
+print("ready", flush=True)
+run("import time\\ntime.sleep(600)", "")
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as app:
+        assert app.stdout is not None
+        assert app.stdout.readline() == b"ready\n"
+        listed = Path(f"/proc/{app.pid}/task/{app.pid}/children")
+        deadline = time.monotonic() + 20
+        while not (children := listed.read_text().split()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        app.send_signal(signal.SIGKILL)
+    assert children
+    while _runs(children[0]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _runs(children[0])
+
+
+def _runs(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_where_memory_is_not_limited_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    child = tmp_path / "child.py"
+    child.write_text(_sandbox._CHILD.read_text().replace('("RLIMIT_AS", memory),', "").replace(
+        '("RLIMIT_DATA", memory),', ""))
+    shutil.copy(_sandbox._CHILD.with_name("_sandbox_linux.py"), tmp_path)
+    monkeypatch.setattr(_sandbox, "_CHILD", child)
+    verdict = run("x = 1", "")
+    assert not verdict.ok
+    assert verdict.detail == "not run: the process could not be limited (this system does not limit memory)"
 
 
 def test_nothing_of_the_environment_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """What the Linux kernel can deny a sandboxed process for good. Loaded by `_sandbox_child` alone.
 
-Both functions return whether the kernel agreed. A container may forbid them; the other limits hold all the same.
+Each function returns whether the kernel agreed. A container may forbid it; the other limits hold all the same.
 """
 
 from __future__ import annotations
@@ -9,10 +9,20 @@ import ctypes
 import os
 import platform
 import struct
+import sys
+from collections.abc import Sequence
 
 _CLONE_NEWNET = 0x40000000
 _CLONE_NEWUSER = 0x10000000
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 1, 38, 22, 2
+_KILL_SIGNAL = 9
+
+# landlock(7): system calls (one number on all architectures) and rights. What is handled is denied but where allowed.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _VERSION, _PATH_BENEATH = 444, 445, 446, 1, 1
+_ALL_RIGHTS, _READ_FILE, _READ_FOLDER = 0x1FFF, 1 << 2, 1 << 3  # of the first version
+_SCOPED_SINCE, _NO_SIGNALS_NO_SOCKETS = 6, 0b11
+# Where shared libraries lie that Python's own modules are linked with.
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store", "/etc/ld.so.cache")
 
 # seccomp(2) and linux/filter.h: classic BPF, one 8-byte instruction each
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -24,10 +34,14 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 # System calls that fork, run programs, reach other processes or the network, or change files, modes or the system:
 # name -> numbers on (x86-64, aarch64); None where the architecture has no such call.
 _FORBIDDEN: dict[str, tuple[int | None, int | None]] = {
-    "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "accept": (43, 202), "accept4": (288, 242),
+    "socket": (41, 198), "connect": (42, 203), "accept": (43, 202), "accept4": (288, 242),
     "bind": (49, 200), "listen": (50, 201), "sendto": (44, 206), "sendmsg": (46, 211), "sendmmsg": (307, 269),
     "fork": (57, None), "vfork": (58, None), "clone": (56, 220), "clone3": (435, 435), "execve": (59, 221),
-    "execveat": (322, 281), "kill": (62, 129), "tkill": (200, 130), "pidfd_open": (434, 434),
+    "execveat": (322, 281), "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "pidfd_open": (434, 434),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "setpriority": (141, 140),
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274), "ioprio_set": (251, 30), "process_madvise": (440, 440), "migrate_pages": (256, 238),
+    "move_pages": (279, 239), "kcmp": (312, 272), "sync": (162, 81), "syncfs": (306, 267),
     "pidfd_send_signal": (424, 424), "pidfd_getfd": (438, 438), "ptrace": (101, 117), "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271), "creat": (85, None), "openat2": (437, 437), "open_by_handle_at": (304, 265),
     "name_to_handle_at": (303, 264), "memfd_create": (319, 279), "memfd_secret": (447, 447), "truncate": (76, 45),
@@ -52,12 +66,44 @@ _FORBIDDEN: dict[str, tuple[int | None, int | None]] = {
     "inotify_init": (253, None), "inotify_init1": (294, 26), "quotactl": (179, 60), "acct": (163, 89),
     "syslog": (103, 116),
 }  # fmt: skip
-_OPENING = ((2, 1), (257, 2)), ((56, 2),)  # open, openat: (number, index of the flags) on both architectures
+# Calls forbidden by one argument: (number, index of the argument, bits of which none may be set), by architecture:
+# open and openat for writing, prlimit64 for another process.
+_BY_ARGUMENT = (
+    ((2, 1, _WRITING), (257, 2, _WRITING), (302, 0, 0xFFFFFFFF)), ((56, 2, _WRITING), (261, 0, 0xFFFFFFFF)),
+)  # fmt: skip
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
 
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def die_with_parent() -> bool:
+    """Be killed when the thread that started this process ends."""
+    return bool(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, _KILL_SIGNAL, 0, 0, 0) == 0)
+
+
+def wall_off_files(roots: Sequence[str]) -> bool:
+    """Have the kernel deny opening any file but those under `roots`, of this Python, and of the system's libraries."""
+    library = ctypes.CDLL(None, use_errno=True)
+    version = library.syscall(_CREATE_RULESET, None, 0, _VERSION)
+    if version < 1 or library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        return False
+    handled = struct.pack("=QQQ", _ALL_RIGHTS, 0, _NO_SIGNALS_NO_SOCKETS)
+    ruleset = library.syscall(_CREATE_RULESET, handled, len(handled) if version >= _SCOPED_SINCE else 8, 0)
+    if ruleset < 0:
+        return False
+    for path in (*roots, os.path.join(sys.base_prefix, "lib"), *_LIBRARIES):
+        try:
+            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue  # not on this system
+        rights = _READ_FILE | _READ_FOLDER if os.path.isdir(path) else _READ_FILE
+        library.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, opened), 0)
+        os.close(opened)
+    restricted = bool(library.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
+    os.close(ruleset)
+    return restricted
 
 
 def leave_network() -> bool:
@@ -75,7 +121,7 @@ def filter_system_calls() -> bool:
         return False
     column, architecture = known
     forbidden = [numbers[column] for numbers in _FORBIDDEN.values()]
-    code = _assemble(architecture, [number for number in forbidden if number is not None], _OPENING[column])
+    code = _assemble(architecture, [number for number in forbidden if number is not None], _BY_ARGUMENT[column])
     program = _Program(len(code) // 8, code)
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
@@ -83,7 +129,7 @@ def filter_system_calls() -> bool:
     return bool(library.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) == 0)
 
 
-def _assemble(architecture: int, forbidden: list[int], opening: tuple[tuple[int, int], ...]) -> bytes:
+def _assemble(architecture: int, forbidden: list[int], by_argument: tuple[tuple[int, int, int], ...]) -> bytes:
     def step(operation: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
         return struct.pack("=HBBI", operation, if_true, if_false, value)
 
@@ -92,11 +138,11 @@ def _assemble(architecture: int, forbidden: list[int], opening: tuple[tuple[int,
     code += [step(_AT_LEAST, _X32_BIT, 0, 1), kill]  # the x32 numbers of x86-64 would go round the list
     for number in forbidden:
         code += [step(_EQUAL, number, 0, 1), kill]
-    for number, index in opening:
+    for number, index, bits in by_argument:
         code += [
             step(_EQUAL, number, 0, 4),
             step(_LOAD, _ARGUMENTS_AT + 8 * index),
-            step(_ANY_BIT, _WRITING, 0, 1),
+            step(_ANY_BIT, bits, 0, 1),
             kill,
             step(_RETURN, _ALLOW),
         ]
