@@ -172,5 +172,6 @@ def test_a_name_that_is_no_word_is_known_with_a_blank_in_it() -> None:
     for seen, known in (("gradeW2", True), ("grade W2", True), ("g radeW2", True), ("grad W2", False)):
         cache = StepCache(MemoryStore(), HashEmbedder(), tasks=(code(),))
         assert cache.complete(spaced.replace('grade_words("blue', 'gradeW2("blue'), ScriptedModel(BODY)).recorded
-        served = cache.complete(spaced.replace('grade_words("blue', f'{seen}("blue'), ScriptedModel("    return None\n"))
+        asked = spaced.replace('grade_words("blue', f'{seen}("blue')
+        served = cache.complete(asked, ScriptedModel("    return None\n"))
         assert (served.source == "cache") is known, seen

@@ -74,7 +74,7 @@ WORDINGS = {
         "What value of x satisfies 2x + 3 = 13?", "Solve $2x + 3 = 13$ for $x$.",
         "Solve\n\n    2x + 3 = 13\n\nfor x.", "Hi! Please work out x: 2x + 3 = 13. Thanks!",
         "SOLVE 2x + 3 = 13 FOR x", "2x + 3 = 13, x = ?", "- Find x\n- Equation: 2x + 3 = 13",
-        "Let's solve 2x + 3 = 13!",
+        "Let's solve 2x + 3 = 13. Thanks!",
     ],
     "de": [
         "Löse 2x + 3 = 13 nach x auf.", "Löse die Gleichung 2x + 3 = 13.", "Bestimme x: 2x + 3 = 13",
@@ -112,7 +112,9 @@ REFUSED = {
     r"\sqrt{x} = 3"],
     "denominators": ["1/x = 2", "3/(x - 1) = 2", "x/0 = 2", "2/3x = 4", "1/2(x + 1) = 3"],
     "inequalities": ["x + 1 > 3", "2x <= 4", "x ≠ 3", "x ≥ 2", "x != 2", "x ≈ 2", "2x := 6"],
-    "absolute values and functions": ["|x| = 4", "sin(x) = 0", "f(x) = 3", "log x = 2", "x! = 6", "x mod 3 = 1"],
+    "absolute values and functions": ["|x| = 4", "sin(x) = 0", "f(x) = 3", "log x = 2", "x! = 6",
+    "2x = 3!", "Solve 2x + 3 = 13! for x", "Solve 3! = 2x", "Solve 2x + 3 = 13!", "x mod 3 = 1"],
+    "plus or minus": ["2x +- 3 = 13", "Solve 2x + 3 = +-13", "2x ± 3 = 13", "Solve 2x -+ 3 = 13", "2x -- 3 = 13"],
     "parameters": ["Given a=2, solve ax+3=13", "Solve ax + 3 = 13 for x", "Let a = 2. Solve a*x = 4",
     "Solve 2x + b = 4 for x", "x = k"],
     "composed": [

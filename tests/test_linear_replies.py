@@ -92,7 +92,8 @@ FALSE = [
 
 IDLE = [
     "Subtract 7 from both sides: 2x = 10\nx = 5", "Add 3 to both sides: 2x = 10\nx = 5",
-    "Divide both sides by 3: x = 5", "Subtract 3 from both sides: 2x = 10\nDivide both sides by 5: x = 5",
+    "Divide both sides by 3: x = 5", "Multiply both sides by 2: x = 5", "Subtract 3 from both sides: x = 5",
+    "2x = 10\nMultiply both sides by 2: x = 5", "Subtract 3 from both sides: 2x = 10\nDivide both sides by 5: x = 5",
 ]  # fmt: skip
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from stepcache._data import Entry, Request, Step, Verdict, stitch
 from stepcache.tasks._linear import answers, facts
+from stepcache.tasks._linear.around import in_numerals, other_answer
 from stepcache.tasks._linear.chain import explain
-from stepcache.tasks._linear.claims import Reply, read_reply
+from stepcache.tasks._linear.claims import Reply, read_items, read_reply
 from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.prompts import Reading, read_any_prompt, read_prompt
 from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
@@ -103,10 +104,18 @@ class LinearEquation(Spec):
         failure = explain(reply, equation, probes=False).failure
         if failure is not None and failure.false:
             return Verdict(False, "equation", failure.why)
+        items = scan(text, equation.variable)
+        spelled = in_numerals(items, self._language)
         comma = decimal_comma_of(self._language)
-        if false_in_words(scan(text, equation.variable), equation.variable, equation.solution, comma) is not None:
+        if false_in_words(spelled, equation.variable, equation.solution, comma) is not None:
             return Verdict(False, "equation", "a sum in words is wrong")
-        ok, reason = facts.final_answer(reply, equation, text)
+        if other := other_answer(items, spelled, equation.variable, equation.solution):
+            return Verdict(False, "answer", f"in words it says that the answer is {other}")
+        if spelled != items:
+            failure = explain(read_items(spelled, text, equation.variable, comma), equation, probes=False).failure
+            if failure is not None and failure.false:
+                return Verdict(False, "equation", failure.why)
+        ok, reason = facts.final_answer(reply, equation, text, self._language)
         return Verdict(ok, "answer", reason)
 
     def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:

@@ -224,8 +224,8 @@ class _Chain:
             return False
         factor, operation, operand = after / before, self.pending[0].operation, self.pending[0].value[1]
         if operation in {"subtract", "add"}:
-            return abs(factor) == 1
-        return abs(factor) not in {abs(operand), abs(1 / operand)}
+            return True  # with what it leads to, this would have been found
+        return abs(factor) != abs(operand if operation == "multiply" else 1 / operand)
 
     def _pool(self) -> list[Quantity]:
         own = [piece.quantity for side in self.state for piece in side.pieces]

@@ -26,6 +26,8 @@ __all__ = [
     "TermClaim",
     "UnknownClaim",
     "Word",
+    "answers_unknown",
+    "read_items",
     "read_reply",
 ]
 
@@ -108,7 +110,11 @@ class Reply:
 @lru_cache(maxsize=64)
 def read_reply(text: str, variable: str, decimal_comma: bool | None = None) -> Reply:
     """The claims of `text` about `variable`. One request reads the same reply several times, so the last are kept."""
-    items = scan(text, variable)
+    return read_items(scan(text, variable), text, variable, decimal_comma)
+
+
+def read_items(items: Sequence[Item], text: str, variable: str, decimal_comma: bool | None = None) -> Reply:
+    """The claims of a reply whose items have been told apart."""
     sole = sum(isinstance(item, Word) or (isinstance(item, Run) and bool(item.tokens)) for item in items) == 1
     claims: list[Claim] = []
     operands = _operations(items, variable, decimal_comma)
@@ -157,7 +163,7 @@ def _claim(items: Sequence[Item], i: int, run: Run, variable: str, decimal_comma
         return UnknownClaim(start, stop, str(reason))
     if len(sides) > 1:
         return EquationClaim(sides, tuple(relations), start, stop, run.latex)
-    manner = "exact" if boxed or sole else _answers(items, i, variable)
+    manner = "exact" if boxed or sole else answers_unknown(items, i, variable)
     if manner is not None:
         return AnswerClaim(sides[0], start, stop, run.latex, manner == "rounded")
     if _named(items, i):
@@ -184,7 +190,7 @@ finale inconnue 方程 最终 最后 المعادلة النهائي
 )
 
 
-def _answers(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "rounded"] | None:
+def answers_unknown(items: Sequence[Item], i: int, variable: str) -> Literal["exact", "rounded"] | None:
     """How the words before a lone number make it the answer: "the solution is 5", "x equals about 0.7", "Answer: 5"."""
     says = colon = False
     manner: Literal["exact", "rounded"] = "exact"

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd
 
+from stepcache.tasks._linear.around import changed_by_words
 from stepcache.tasks._linear.claims import AnswerClaim, Claim, EquationClaim, OperationClaim, Reply
 from stepcache.tasks._linear.expressions import Number, Sum, Unreadable, has_variable, plain_value
 from stepcache.tasks._linear.prompts import Equation
+from stepcache.tasks._linear.scanner import scan
 from stepcache.tasks._linear.spoken import denied
 
 __all__ = ["false_claim", "final_answer"]
@@ -139,7 +141,7 @@ def _reduced(line: _Line) -> _Line:
     return Fraction(p, common), Fraction(q, common)
 
 
-def final_answer(reply: Reply, equation: Equation, text: str) -> tuple[bool, str]:
+def final_answer(reply: Reply, equation: Equation, text: str, language: str) -> tuple[bool, str]:
     """Whether the last assignment of the reply is the solution, exact or marked as rounded; with the reason if not."""
     solution = equation.solution
     for claim in reversed(reply.claims):
@@ -151,6 +153,8 @@ def final_answer(reply: Reply, equation: Equation, text: str) -> tuple[bool, str
             return False, "its final answer is not a number"
         if denied(text, claim.start, claim.stop):
             return False, "it denies its final answer or asks for it"
+        if more := changed_by_words(scan(text, equation.variable), claim.stop, language):
+            return False, f"{more[:40]!r} beside its final answer may make it another one"
         if value[1] == solution or (rounded and near(value[1], solution, side)):
             return True, ""
         return False, f"its final answer is {value[1]}, not the solution"

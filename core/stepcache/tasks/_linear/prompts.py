@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from stepcache.tasks._linear.expressions import Sum, Unreadable, form, has_variable, parse_sum, plain_value
 from stepcache.tasks._linear.languages import LANGUAGES
@@ -184,7 +185,7 @@ def _candidates(tokens: Sequence[Token], equals: int) -> Iterator[tuple[int, int
 
 
 def _torn(tokens: Sequence[Token], start: int, stop: int) -> bool:
-    """Whether a range ends at a point that belongs to it: the second x of "x.x = 4"."""
+    """Whether a range is no whole expression: it ends at a point of "x.x = 4", a factorial, or holds "+-"."""
 
     def joins(i: int) -> bool:
         sides = tokens[i - 1 : i + 2]
@@ -196,7 +197,12 @@ def _torn(tokens: Sequence[Token], start: int, stop: int) -> bool:
             and sides[2].kind in {"word", "number", "("}
         )
 
-    return (start > 1 and joins(start - 1)) or joins(stop)
+    factorial = stop < len(tokens) and tokens[stop].text == "!" and not tokens[stop].spaced
+    doubled = any(
+        {one.kind, other.kind} <= {"+", "-"} and not other.spaced
+        for one, other in pairwise(tokens[start:stop])
+    )  # "+-" is "plus or minus" as often as a sign
+    return factorial or doubled or (start > 1 and joins(start - 1)) or joins(stop)
 
 
 def _begins(tokens: Sequence[Token], i: int) -> bool:

@@ -154,7 +154,7 @@ def _understand(text: str, equation: Equation, language: str) -> _Trace:
     word = unknown_word(reply.words, language)
     if word is not None:
         raise Refused(f"the word {word.text!r} may depend on the numbers")
-    if facts.false_claim(reply, equation) is not None or not facts.final_answer(reply, equation, text)[0]:
+    if facts.false_claim(reply, equation) is not None or not facts.final_answer(reply, equation, text, language)[0]:
         raise Refused("it is not right")
     explanation = explain(reply, equation, probes=True)
     if explanation.failure is not None:

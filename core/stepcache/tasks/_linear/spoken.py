@@ -15,9 +15,9 @@ from stepcache.tasks._linear.phrases import IS_WORDS
 from stepcache.tasks._linear.scanner import Gap, Item, Run, Word
 from stepcache.tasks._linear.tokens import Kind, Token
 
-__all__ = ["denied", "false_in_words", "is_last_line", "suffixed"]
+__all__ = ["SIGNS", "denied", "false_in_words", "is_last_line", "suffixed"]
 
-_SIGNS: dict[str, Kind] = {"plus": "+", "minus": "-", "times": "*", "mal": "*", "por": "*", "fois": "*"}
+SIGNS: dict[str, Kind] = {"plus": "+", "minus": "-", "times": "*", "mal": "*", "por": "*", "fois": "*"}
 _DENIAL = re.compile(
     r"\b(?:is|are)\s+(?:not|wrong|incorrect|false)\b|\bisn['’]t\b|\bnot\s+(?:the|a)\s+solution\b|"
     r"\b(?:ist|wäre)\s+(?:nicht|falsch)\b|\bno\s+es\b|\bes\s+(?:incorrect[oa]|fals[oa])\b|\bn['’]est\s+pas\b|\best\s+faux\b",
@@ -84,8 +84,8 @@ def _spoken(items: Sequence[Item], i: int) -> tuple[list[Token], int]:
         over = before.text == "by" and i > 1 and items[i - 2] if isinstance(before, Word) else None
         if isinstance(over, Word) and over.text == "divided":
             found, i = [Token("/", "/", over.start, over.stop, True), *found], i - 3
-        elif isinstance(before, Word) and before.text in _SIGNS:
-            found, i = [Token(_SIGNS[before.text], before.text, before.start, before.stop, True), *found], i - 2
+        elif isinstance(before, Word) and before.text in SIGNS:
+            found, i = [Token(SIGNS[before.text], before.text, before.start, before.stop, True), *found], i - 2
         else:
             return found, i
     return [], 0
