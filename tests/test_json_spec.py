@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from stepcache._data import Entry, PatchPlan, Request, Step, stitch
 from stepcache.errors import ConfigurationError
 from stepcache.tasks._json.demand import recorded
-from stepcache.tasks._json.shape import asked_schema, main_keys, meanings, ordered_keys, part_of
+from stepcache.tasks._json.shape import asked_schema, main_keys, meanings, ordered_keys, part_of, remarks
 from stepcache.tasks._json.wording import same_meaning
 from stepcache.tasks.json_ import JsonSpec, json_keys, json_schema
 
@@ -486,3 +486,46 @@ def test_no_reply_makes_a_spec_fail(reply: str, answer: str) -> None:
         spec.apply_patch(steps, made, answer)
     spec.rewrite(steps, entry(reply))
     assert recorded(spec.trace(reply)).keys == ("a", "b")
+
+
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+APART = {
+    "a pattern of keys": lambda says: {"patternProperties": {"^w_": {**NUMBER, "description": says}}},
+    "other keys": lambda says: {"additionalProperties": {**NUMBER, "description": says}},
+    "a condition": lambda says: {"if": {"required": ["w_a"]}, "then": {"description": says}},
+    "alternatives": lambda says: {"anyOf": [{**NUMBER, "description": says}, TEXT, {"type": "object"}]},
+    "a part of a condition": lambda says: {"if": {"minProperties": 9}, "else": {"properties": {"a": {"description": says}}}},
+    "first items": lambda says: {"properties": {"w_a": {"prefixItems": [{"description": says}]}}},
+}
+
+
+@pytest.mark.parametrize("make", APART.values(), ids=APART.keys())
+def test_a_description_outside_the_plain_structure_counts_too(make: Any) -> None:
+    kept = given_schema({"type": "object", **make("in kilograms")})
+    cached = entry('{"w_a": 7}', kept)
+    for says, stays in (("in kilograms", True), ("In kilograms.", True), ("in pounds", False)):
+        spec = given_schema({"type": "object", **make(says)})
+        assert all(v.ok for v in spec.verify(cached.steps, cached)) is stays, says
+    assert not all(v.ok for v in kept.verify(cached.steps, entry("{}", given_schema({"type": "object"}))))
+
+
+def test_what_the_plain_structure_reaches_is_not_told_twice() -> None:
+    nullable = {"anyOf": [{"type": "null"}, {**NUMBER, "description": "in kilograms"}]}
+    schema = {"properties": {"a": nullable, "b": {"items": {"description": "of one"}}, "c": {"$ref": "#/$defs/c"}},
+              "$defs": {"c": {"description": "a part"}}}  # fmt: skip
+    assert remarks(schema) == {}
+    assert meanings(schema) == {"a": "in kilograms", "b/*": "of one", "c": "a part"}
+
+
+def test_a_value_stays_while_it_satisfies_the_new_schema_and_its_key_means_the_same() -> None:
+    """More choices, wider bounds, a longer pattern: the recorded value is one of them and was right for this prompt."""
+    cached = entry('{"size": "M", "n": 3}', given_schema(props(size={"enum": ["S", "M"]}, n={"maximum": 5})))
+    wider = props(size={"enum": ["S", "M", "L"]}, n={"maximum": 50})
+    assert all(v.ok for v in given_schema(wider).verify(cached.steps, cached))
+    described = props(size={"enum": ["S", "M", "L"], "description": "the largest that fits"}, n={"maximum": 50})
+    made = plan(given_schema(described), cached)
+    assert made is not None
+    assert made.asked == ("size",)
+    narrower = plan(given_schema(props(size={"enum": ["S", "L"]}, n={"maximum": 50})), cached)
+    assert narrower is not None
+    assert narrower.asked == ("size",)

@@ -17,13 +17,14 @@ from stepcache.tasks._json.shape import (
     main_keys,
     meanings,
     pattern_of,
+    remarks,
     required,
 )
 from stepcache.tasks._json.spans import Path, pointer
 
 __all__ = ["JsonVerdict", "Recorded", "failing_share", "named", "paths_to_ask", "recorded", "trace_of"]
 
-_TRACE_VERSION = 1
+_TRACE_VERSION = 2
 _MOST = 0.6
 _FAIR = 0.3
 
@@ -37,12 +38,13 @@ class JsonVerdict(Verdict):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a recorded reply's own schema said: its declared keys, a digest, and descriptions and formats by place."""
+    """What a recorded reply's own schema said: its keys, a digest; descriptions, formats and remarks by place."""
 
     keys: tuple[str, ...] = ()
     core: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def trace_of(schema: Any) -> str:
@@ -54,6 +56,7 @@ def trace_of(schema: Any) -> str:
             "core": core_of(schema),
             "meanings": meanings(schema),
             "formats": formats(schema),
+            "remarks": remarks(schema),
         },
         ensure_ascii=False,
     )
@@ -65,7 +68,8 @@ def recorded(trace: str) -> Recorded:
         data = json.loads(trace)
         if data["version"] != _TRACE_VERSION:
             return Recorded()
-        return Recorded(tuple(data["keys"]), str(data["core"]), dict(data["meanings"]), dict(data["formats"]))
+        told = {place: dict(says) for place, says in dict(data["remarks"]).items()}
+        return Recorded(tuple(data["keys"]), str(data["core"]), dict(data["meanings"]), dict(data["formats"]), told)
     except (ValueError, TypeError, KeyError):
         return Recorded()
 
@@ -90,9 +94,10 @@ def meaning_failures(
     `same` compares two descriptions of a key, `fits` tells whether a text has a format. The schema's own title and
     description, its `$id` and `$schema` and unknown keywords don't decide.
     """
-    now, now_formats = meanings(schema), formats(schema)
-    if not now and not now_formats:
+    now, now_formats, now_remarks = meanings(schema), formats(schema), remarks(schema)
+    if not now and not now_formats and not now_remarks:
         return []
+    reworded = {place for place in now_remarks if _reworded(before.remarks.get(place, {}), now_remarks[place], same)}
     found: list[tuple[Path, str]] = []
     stack: list[tuple[Path, Any]] = [((), value)]
     judged: dict[str, bool] = {}
@@ -105,6 +110,9 @@ def meaning_failures(
             if not judged[place]:
                 found.append((path, "is described in another way now"))
                 continue
+        if place in reworded:
+            found.append((path, "is described in another way now"))
+            continue
         wanted = now_formats.get(place)
         if wanted and isinstance(item, str) and before.formats.get(place) != wanted and fits(wanted, item) is not True:
             found.append((path, f"may not have the format {wanted}"))
@@ -114,6 +122,11 @@ def meaning_failures(
         elif isinstance(item, list):
             stack.extend(((*path, index), sub) for index, sub in reversed(tuple(enumerate(item))))
     return found
+
+
+def _reworded(before: Mapping[str, str], now: Mapping[str, str], same: Callable[[str, str, str], bool]) -> bool:
+    """Whether a condition, a pattern or an alternative is described in another way, or described for the first time."""
+    return not all(same("", before.get(where, ""), says) for where, says in now.items())
 
 
 def _key_of(path: Path) -> str:

@@ -26,12 +26,14 @@ __all__ = [
     "part_of",
     "pattern_of",
     "plain",
+    "remarks",
     "required",
 ]
 
 _MAX_REFS = 32
 _MAX_NODES = 4_000
 _MAX_LEVELS = 12
+_MAX_REMARKS = 400  # of one place
 ITEM = "*"
 
 
@@ -170,6 +172,51 @@ def meanings(schema: Any) -> dict[str, str]:
         if isinstance(says, str) and says.strip():
             found[pattern_of(path)] = " ".join(says.split())
     return found
+
+
+_UNFOLLOWED = (
+    "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentSchemas",
+    "dependencies", "if", "then", "else", "not", "anyOf", "oneOf", "prefixItems", "items", "additionalItems",
+    "unevaluatedItems", "contains",
+)  # fmt: skip
+
+
+def remarks(schema: Any) -> dict[str, dict[str, str]]:
+    """The descriptions that stand where the plain structure does not lead: by place, then by their path in the schema.
+
+    A branch of alternatives, a pattern of keys, a condition: which values they speak of is not followed, so they count
+    for all that lies at their place.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for path, whole, _ in _places(schema):
+        stack = [
+            (keyword, whole[keyword])
+            for keyword in _UNFOLLOWED
+            if keyword in whole and not _followed(keyword, whole[keyword])
+        ]
+        here: dict[str, str] = {}
+        while stack and len(here) < _MAX_REMARKS:
+            name, part = stack.pop()
+            if isinstance(part, Mapping):
+                says = part.get("description")
+                if isinstance(says, str) and says.strip():
+                    here[name] = " ".join(says.split())
+                stack += [(f"{name}/{key}", sub) for key, sub in part.items() if isinstance(sub, Mapping | list)]
+            elif isinstance(part, list):
+                stack += [(f"{name}/{i}", sub) for i, sub in enumerate(part) if isinstance(sub, Mapping | list)]
+        if here:
+            found[pattern_of(path)] = here
+    return found
+
+
+def _followed(keyword: str, part: Any) -> bool:
+    """Whether `_places` leads into what a keyword holds."""
+    if keyword == "items":
+        return isinstance(part, Mapping)
+    if keyword in {"anyOf", "oneOf"} and isinstance(part, list):
+        real = [b for b in part if not (isinstance(b, Mapping) and b.get("type") == "null")]
+        return len(real) == 1 and len(part) > 1
+    return False
 
 
 def formats(schema: Any) -> dict[str, str]:
