@@ -494,7 +494,7 @@ APART = {
     "other keys": lambda says: {"additionalProperties": {**NUMBER, "description": says}},
     "a condition": lambda says: {"if": {"required": ["w_a"]}, "then": {"description": says}},
     "alternatives": lambda says: {"anyOf": [{**NUMBER, "description": says}, TEXT, {"type": "object"}]},
-    "a part of a condition": lambda says: {"if": {"minProperties": 9}, "else": {"properties": {"a": {"description": says}}}},
+    "a part of a condition": lambda says: {"if": {"minProperties": 9}, "else": {"contains": {"description": says}}},
     "first items": lambda says: {"properties": {"w_a": {"prefixItems": [{"description": says}]}}},
 }
 

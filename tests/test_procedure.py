@@ -190,12 +190,26 @@ def test_another_difference_is_never_patched_away(cached, new, why):
     "1. Buy it.\n2. Open it.\n3. Eat it.\n4. Sleep.", "3. Use peanut butter; no whole peanuts.",
 ])
 def test_an_unusable_patch_reply_is_never_served(reply):
-    model = ScriptedModel([PAD_THAI[1], reply, "1. Soak noodles.\n2. Fry tofu.\n3. Serve."])
+    other = "1. Soak noodles.\n2. Fry tofu.\n3. Toast seeds.\n4. Add lime.\n5. Serve."
+    model = ScriptedModel([PAD_THAI[1], reply, other])
     with open_cache() as cache:
         cache.complete(PAD_THAI[0], model)
         result = cache.complete("How do I make pad thai without peanuts?", model)
-    assert result.output == "1. Soak noodles.\n2. Fry tofu.\n3. Serve."
+    assert result.output == other
     assert result.source == "repair"
+
+
+@pytest.mark.parametrize("short", [
+    "3. Toast the seeds.", "Toast the seeds.", "1. Toast the seeds.", "1. Soak the noodles.\n2. Toast the seeds.",
+])
+def test_a_repair_that_drops_steps_is_never_served_or_recorded(short):
+    whole = "1. Soak the noodles.\n2. Fry them.\n3. Toast the seeds.\n4. Serve."
+    model = ScriptedModel([PAD_THAI[1], "I can't help with that.\n\nSorry.", short, whole])
+    with open_cache() as cache:
+        cache.complete(PAD_THAI[0], model)
+        result = cache.complete("How do I make pad thai without peanuts?", model)
+    assert [purpose for _, purpose in model.calls] == ["answer", "patch", "repair", "answer"]
+    assert (result.output, result.source, result.verified) == (whole, "model", True)
 
 
 @pytest.mark.parametrize("copied", [
@@ -244,6 +258,7 @@ def spec_for(prompt: str) -> Procedure:
     ("How do I make tea with honey instead of sugar?", "1. Stir in honey.", "1. Stir.", "present"),
     ("How do I make tea for 4 people?", "Serves 4.\n1. Boil water.", "Serves 2.\n1. Boil water.", "people"),
     ("How do I make tea without milk?", "1. Boil.\n1. Steep.", "1. Boil.\n3. Steep.", "numbering"),
+    ("How do I make tea without milk?", "0. Fetch a pot.\n1. Boil.", "2. Steep.\n3. Drink.", "numbering"),
     ("Wie mache ich Tee ohne Milch?", "1. Wasser kochen.", "1. Milch erwärmen.",
      "absent"),
     ("How do I make peanut butter cookies without butter?", "1. Stir the peanut butter.", "1. Melt butter.",

@@ -299,15 +299,19 @@ class _Tally:
         self.usage = None if self.usage is None or completion.usage is None else self.usage + completion.usage
         return completion
 
-    def check(self, text: str) -> Generator[Effect, Any, Verdict]:
-        """The spec's verdict on a whole reply; a spec that raises has not verified anything."""
+    def check(self, text: str, base: Entry | None = None) -> Generator[Effect, Any, Verdict]:
+        """The spec's verdict on a whole reply, written anew after a failed patch of `base` if that is given.
+
+        A spec that raises has not verified anything.
+        """
         spec = self.made.spec
         if spec is None:
             return Verdict(False, "spec", "nothing here can check this reply")
         if len(text) > self.world.policy.max_chars:
             return Verdict(False, "length", f"the reply is longer than max_chars ({self.world.policy.max_chars})")
         try:
-            return (yield from _aside(spec, partial(spec.check, text)))
+            judge = partial(spec.check, text) if base is None else partial(spec.check_repair, text, base)
+            return (yield from _aside(spec, judge))
         except Exception as error:  # law 6: a broken verifier costs a warning, never the caller's call
             if self.world.policy.strict:
                 raise
@@ -455,7 +459,7 @@ def _repair(tally: _Tally, spec: Spec, failing: str, verdict: Verdict, base: Ent
         prompt = spec.repair_prompt(request.prompt, failing, verdict)
         completion = yield from tally.generate(Generate(prompt, "repair", request))
         failing = completion.text
-        verdict = yield from tally.check(failing)
+        verdict = yield from tally.check(failing, base)
         if verdict.ok and not _cut_off(completion.finish_reason):
             entry = yield from tally.save(completion, "repair", verdict)
             return tally.result(spec.segment(completion.text), "repair", verdict, payload=completion.payload,

@@ -117,6 +117,10 @@ class Spec(ABC):
         """What to ask when a whole reply fails its check."""
         return repair_prompt(prompt, reply, verdict)
 
+    def check_repair(self, text: str, cached: Entry) -> Verdict:
+        """As `check`, for a whole reply that the model wrote after its patch of `cached` had failed."""
+        return self.check(text)
+
     def fallback(self) -> str | None:
         """The computed answer, where the task has one."""
         return None

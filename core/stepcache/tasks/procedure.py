@@ -77,6 +77,15 @@ class Procedure(Spec):
             return Verdict(False, "people", f"it is for {others[0]}, but the request is for {people} people")
         return _numbering(self.segment(text))
 
+    def check_repair(self, text: str, cached: Entry) -> Verdict:
+        """Also: no step that could have stayed is gone. A model asked twice tends to repeat only what it was asked."""
+        verdict = self.check(text)
+        judged = zip(cached.steps, self.verify(cached.steps, cached), strict=True)
+        kept = sum(_is_item(step) for step, at in judged if at.ok)
+        if verdict.ok and sum(map(_is_item, self.segment(text))) < kept:
+            return Verdict(False, "steps", f"it has fewer than the {kept} steps that could have stayed")
+        return verdict
+
     def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:
         if cached is None:
             return super().verify(steps)
@@ -235,13 +244,15 @@ def _with_dependents(steps: Sequence[Step], verdicts: Sequence[Verdict]) -> list
 
 
 def _numbering(steps: Sequence[Step]) -> Verdict:
-    """Whether each series of numbers counts up by one from its start (or is all ones, as Markdown allows)."""
+    """Whether each series of numbers counts up by one (or is all ones, as Markdown allows) and the first begins it."""
     last: dict[str, int] = {}
     for step in steps:
         mark = _mark(step)
         if mark is None or mark.value is None:
             continue
         before = last.get(mark.style)
+        if not last and mark.value > 1:
+            return Verdict(False, "numbering", f"it begins with step {mark.text}")
         if before is not None and mark.value not in (1, before + 1):
             return Verdict(False, "numbering", f"step {mark.text} follows number {before}")
         last[mark.style] = mark.value
