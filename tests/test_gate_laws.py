@@ -225,7 +225,8 @@ EACH_RULE = {
     "demands": ("a poem about the rain", "a short poem about the rain"),
     "symbols": ("Is a > b or not?", "Is a < b or not?"),
     "words": ("Where is the dog?", "Where is the cat?"),
-    "order": ("the dog bites the man", "the man bites the dog"),
+    "order": ("the dog bites the cat", "the cat bites the dog"),
+    "marks": ("a man eating shark in it", "a man-eating shark in it"),
     "layout": ("What is it?\nif a:\n    b\n    c", "What is it?\nif a:\n    b\nc"),
     "wording": ("How do you spell gray?", "How do you spell grey?"),
 }

@@ -51,7 +51,30 @@ DIFFERENT = [
     # letters of a docstring are names or literals
     ('def f(x):\n    """Return "a" else "b"."""\n', 'def f(x):\n    """Return "b" else "a"."""\n'),
     ('def f(xs):\n    """Return a minus b."""\n', 'def f(xs):\n    """Return b minus a."""\n'),
+    ("How do I use git add .", "How do I use git add"),
+    ("Explain docker build . to me", "Explain docker build to me"),
+    ("What does cd - do", "What does cd do"),
+    ("Is .NET good?", "Is NET good?"),
+    ("Explain !important", "Explain important"),
+    ("What is x' in it?", "What is x in it?"),
+    ('Is it "null" in JSON?', "Is it null in JSON?"),
+    ('Is "5" a number in it?', "Is 5 a number in it?"),
+    ('Fix it: print("hello)', 'Fix it: print("hello")'),
+    ("Fix it: x = 'a' + b", "Fix it: x = 'a + b"),
+    ("What is wrong: for i in range(3) print(i)", "What is wrong: for i in range(3): print(i)"),
+    ("What is wrong?\nint x = f()\nint y", "What is wrong?\nint x = f();\nint y"),
+    ("Add up [3, -2, 1] of it", "Add up [3 -2, 1] of it"),
+    # marks that say who does what
+    ("Search the titles 'A' and 'B'", "Search the title 'A' and 'B'"),
+    ("a review of a man eating shark", "a review of a man-eating shark"),
+    ("toys for two year-old twins", "toys for two-year old twins"),
+    ("the toys of my sister's dog", "the toys of my sisters' dog"),
+    # capitals that make another word
+    ("What is SAP?", "What is sap?"),
+    ("What is Turkey's population?", "What is turkey's population?"),
     # nouns that their article turns
+    ("Explain the matter.", "Explain matter."),
+    ("What is the time?", "What is time?"),
     ("Who was in court in May?", "Who was in the court in May?"),
 ]
 SAME = [
@@ -69,6 +92,12 @@ SAME = [
     ("Can you list planets?", "List planets."),
     ("Can you write a poem about rain?", "Write a poem about rain."),
     ("Can you explain osmosis?", "Explain osmosis."),
+    ("Explain what a git commit is.", "Explain what a git commit is"),
+    ("What is the well-known law of gravity?", "What is the well known law of gravity?"),
+    ("What is DNA?", "what is dna?"),
+    ("What is 3 -2 of it?", "What is 3 - 2 of it?"),
+    ("Explain the law of gravity", "Explain law of gravity"),
+    ("Do NOT use salt in it", "Do not use salt in it"),
 ]
 
 

@@ -215,9 +215,14 @@ def _is_part_of_name(tokens: list[Token], index: int) -> bool:
 
 
 def _turns_its_noun(tokens: list[Token], index: int, tables: Language) -> bool:
-    """Whether an article changes what is meant: in the office, in office."""
-    behind = tokens[index + 1].key if index + 1 < len(tokens) else ""
-    return behind in tables.bare and index > 0 and tokens[index - 1].what == "relation"
+    """Whether an article changes what is meant: in the office, in office; explain the matter, explain matter."""
+    if index + 1 >= len(tokens):
+        return False
+    noun = tokens[index + 1]
+    ends = index + 2 == len(tokens) or bool(noun.after)
+    return (noun.key in tables.bare and index > 0 and tokens[index - 1].what == "relation") or (
+        ends and noun.key in tables.alone
+    )
 
 
 def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from stepcache._gate.tables import commands
+
 __all__ = ["Piece", "pieces", "quotations"]
 
 
@@ -54,6 +56,8 @@ _KINDS: Final = {
 _HARMLESS: Final = frozenset(".,;:!?\"'¿¡")
 _DASHES: Final = frozenset({"-", "--"})
 _CLAUSE: Final = frozenset(".!?:;")
+_COMMAND_WORDS: Final = 6
+_CALL_PIECES: Final = 60
 _IDENTIFIER: Final = re.compile(r"_|\d|\.|\(\)|[+#]$|[a-z][A-Z]")
 _ABBREVIATION: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}(?!\w)")
 _DOUBLE: Final = re.compile(r'(?<!\d)"([^"]{1,8000})"')
@@ -87,7 +91,8 @@ def pieces(text: str) -> list[Piece]:
             and not _means_something(word, found, text[match.end() : match.end() + 1], glued)
         ):
             if found:
-                found[-1] = found[-1]._replace(after=found[-1].after + word)
+                lone = " " if word == "'" and not glued else ""  # a quote begins: titles 'A', not the titles' colour
+                found[-1] = found[-1]._replace(after=found[-1].after + lone + word)
             fresh, glued = fresh or word in _CLAUSE, False
             continue
         quoted = False
@@ -102,6 +107,9 @@ def pieces(text: str) -> list[Piece]:
                 kind = "identifier"
         else:
             kind, word = _refine(kind, word)
+        if kind == "number" and word[0] in "+-" and found and found[-1].kind == "number" and not found[-1].after:
+            found.append(Piece("symbol", word[0], fresh, quoted, glued))  # 3 -2 is 3 - 2, no list of two numbers
+            word, fresh, glued = word[1:], False, True
         found.append(Piece(kind, word, fresh, quoted, glued))
         fresh, glued = False, True
     return found
@@ -117,11 +125,15 @@ def _refine(kind: str, word: str) -> tuple[str, str]:
 
 
 def _means_something(sign: str, found: list[Piece], follows: str, glued: bool) -> bool:
-    """Whether a sign that is mostly punctuation says something here: 5!, (n - 1)!, 3:2, a[1:], 5'."""
+    """Whether a sign that is mostly punctuation says something here: 5!, (n - 1)!, 3:2, a[1:], 5', .NET, git add ."""
+    if not glued and sign in ".!":
+        return follows.isalpha() or (sign == "." and not follows.strip() and _is_command(found))
     if not found or not glued:
         return False
     last, before = found[-1], found[-2] if len(found) > 1 else None
     number = last.kind == "number"
+    if sign in ":;" and (follows == "\n" if sign == ";" else last.text == ")" and _is_call(found)):
+        return True  # of code: int x = f();  for i in range(3):
     if sign == ":":
         opened = "[" in (last.text, before.text if before else "")
         return (number and follows.isdigit()) or (opened and not follows.isspace() and follows != "")
@@ -129,7 +141,23 @@ def _means_something(sign: str, found: list[Piece], follows: str, glued: bool) -
         bracketed = last.text == ")" and before is not None and (before.kind == "number" or len(before.text) == 1)
         letter = len(last.text) == 1 and last.text.islower() and last.text not in "ai"
         return number or last.text == "!" or bracketed or letter
-    return number and sign in "\"'" and not last.quoted
+    prime = number or (len(last.text) == 1 and last.text.isalpha() and not follows.isalpha())
+    return prime and sign in "\"'" and not last.quoted
+
+
+def _is_call(found: list[Piece]) -> bool:
+    """Whether the bracket that closes here stood right behind a name."""
+    depth = 0
+    for piece in found[: -_CALL_PIECES - 1 : -1]:
+        depth += (piece.text == ")") - (piece.text == "(")
+        if depth == 0:
+            return piece.glued
+    return False
+
+
+def _is_command(found: list[Piece]) -> bool:
+    """Whether the last few pieces are words of a command line, where a lone point is an argument."""
+    return any(piece.text in commands() for piece in found[-_COMMAND_WORDS:])
 
 
 def _trim_code(text: str) -> str:

@@ -10,7 +10,7 @@ from stepcache._gate import numerals
 from stepcache._gate.dates import join_dates
 from stepcache._gate.pieces import Piece, pieces
 from stepcache._gate.spelling import known, singular
-from stepcache._gate.tables import Language, language
+from stepcache._gate.tables import Language, commands, language
 from stepcache._gate.token import Token
 
 __all__ = ["read"]
@@ -333,7 +333,7 @@ def _drop_hyphens(cut: list[Piece], tables: Language) -> list[Piece]:
             if inside and (before.kind == "number" or _wordy(before)) and len(before.text + following.text) > 3:
                 continue
             dash = not piece.glued and not following.glued and before.kind == following.kind == "word"
-            if dash and len(before.text) > 1 and len(following.text) > 1:
+            if dash and len(before.text) > 1 and len(following.text) > 1 and before.text not in commands():
                 continue
         kept.append(piece)
     return kept

@@ -14,7 +14,7 @@ from typing import Final
 from stepcache._gate.layout import arrangement
 from stepcache._gate.opposites import opposed
 from stepcache._gate.parse import Parsed, Token
-from stepcache._gate.spelling import slip
+from stepcache._gate.spelling import known, slip
 from stepcache._gate.tables import capitals
 from stepcache._gate.verdict import Differs, excerpt
 from stepcache._gate.wording import worded_alike
@@ -33,7 +33,12 @@ class Pair:
 
 
 _MEMBER: Final = re.compile(r'[{,]\s{0,40}"[^"\n]{0,200}"\s?:')  # of a JSON object
+_IN_CODE: Final = re.compile(r"\w[(\[=]['\"]|(?<=\w)[ ]={1,3}[ ]?['\"]|['\"][)\]];")
+_LITERAL: Final = re.compile(r"null|nil|none|true|false|undefined|nan|[-+]?\d[\d.,]*", re.IGNORECASE)
+_COMPOUND: Final = re.compile(r"(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)+(?![\w-])")
+_OWNER: Final = re.compile(r"(?<!\w)([^\W\d_]+)(?:'s|(?<=s)')(?!\w)")
 _MANY: Final = 24  # of so many lone words no pair is worth looking for
+_ACRONYM: Final = range(3, 6)  # letters
 _SLIPS: Final = 4  # more slips than this are no slips
 Rule = Callable[[Pair], Differs | None]
 
@@ -119,11 +124,18 @@ def identifiers(pair: Pair) -> Differs | None:
 def quotes(pair: Pair) -> Differs | None:
     """The same quoted words; where both texts quote equally often, the same quoted texts to the letter.
 
-    In JSON the marks themselves count: null is not "null".
+    In JSON, in code, and around the literals of programs, the marks themselves count: null is not "null".
     """
     ours, theirs = pair.cached.quotes, pair.new.quotes
     if len(ours) != len(theirs) and (_MEMBER.search(pair.cached.text) or _MEMBER.search(pair.new.text)):
         return Differs("quote", excerpt(" ".join(ours)), excerpt(" ".join(theirs)))
+    if _IN_CODE.search(pair.cached.text) or _IN_CODE.search(pair.new.text):
+        counts = [[side.text.count(mark) for mark in "\"'"] for side in (pair.cached, pair.new)]
+        if counts[0] != counts[1]:
+            return Differs("quote", excerpt(pair.cached.text), excerpt(pair.new.text))
+    marked = [[text for text in side if _LITERAL.fullmatch(text)] for side in (ours, theirs)]
+    if marked[0] != marked[1]:
+        return Differs("quote", excerpt(" ".join(marked[0])), excerpt(" ".join(marked[1])))
     if len(ours) == len(theirs) and ours != theirs:
         cached, new = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
         return Differs("quote", excerpt(cached), excerpt(new))
@@ -145,6 +157,8 @@ def names(pair: Pair) -> Differs | None:
             continue
         if ours.key in table and not (ours.start or theirs.start or _cased(ours) == _cased(theirs)):
             return _differs("name", (ours,), (theirs,))
+        if _acronym(ours, theirs):
+            return _differs("name", (ours,), (theirs,))
         if mixed and _sign(ours) and _sign(theirs) and (_cased(ours) == _cased(theirs) or not _starts(ours, theirs)):
             return _differs("name", (ours,), (theirs,))
     return None
@@ -161,7 +175,15 @@ def _starts(*tokens: Token) -> bool:
 
 
 def _cased(token: Token) -> bool:
-    return token.text.istitle() or token.text.isupper()
+    text = token.text.removesuffix("'s")
+    return text.istitle() or text.isupper()
+
+
+def _acronym(one: Token, other: Token) -> bool:
+    """Whether one is a known word and the other its letters as capitals (sap and SAP), not a word shouted."""
+    texts = one.text.removesuffix("'s"), other.text.removesuffix("'s")
+    short = one.what in {"word", "name"} and texts[0].isalpha() and len(texts[0]) in _ACRONYM
+    return short and texts[0].isupper() != texts[1].isupper() and known(one.key)
 
 
 def language_named(pair: Pair) -> Differs | None:
@@ -253,6 +275,30 @@ def wording(pair: Pair) -> Differs | None:
     return None if found is None else Differs("wording", excerpt(found[0]), excerpt(found[1]))
 
 
+def marks(pair: Pair) -> Differs | None:
+    """The same hyphens and apostrophes where they say who does what: a man eating shark, my sister's and sisters'."""
+    if pair.cached.language != "en" or pair.cached.text == pair.new.text:
+        return None
+    ours, theirs = pair.cached.text.lower(), pair.new.text.lower()
+    for pattern, means in ((_COMPOUND, _turns), (_OWNER, _owns)):
+        mine, others = ([match.group() for match in pattern.finditer(text)] for text in (ours, theirs))
+        lost, gained = sorted(set(mine) - set(others)), sorted(set(others) - set(mine))
+        if means(lost, gained):
+            return Differs("word", excerpt(" ".join(lost)), excerpt(" ".join(gained)))
+    return None
+
+
+def _turns(lost: list[str], gained: list[str]) -> bool:
+    """Whether hyphens tie words to a participle, or other words in either text."""
+    return (bool(lost) and bool(gained)) or any(word.endswith("ing") for word in lost + gained)
+
+
+def _owns(lost: list[str], gained: list[str]) -> bool:
+    """Whether one is owned by one and the other by several."""
+    plural = {word.removesuffix("'").removesuffix("s") for word in lost + gained if word.endswith("'")}
+    return any(word.removesuffix("'s") in plural for word in lost + gained if not word.endswith("'"))
+
+
 def layout(pair: Pair) -> Differs | None:
     """The same levels of indented blocks and the same empty cells of tables parted by tabs."""
     ours, theirs = arrangement(pair.cached.text), arrangement(pair.new.text)
@@ -281,6 +327,7 @@ RULES: Final[tuple[Rule, ...]] = (
     symbols,
     words,
     order,
+    marks,
     layout,
     wording,
 )

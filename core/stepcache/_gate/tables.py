@@ -15,6 +15,7 @@ __all__ = [
     "Language",
     "Phrase",
     "capitals",
+    "commands",
     "decoys",
     "known_words",
     "language",
@@ -65,6 +66,7 @@ class Language:
     common: frozenset[str]
     silent: frozenset[str]
     bare: frozenset[str]
+    alone: frozenset[str]
     telling: frozenset[str]
     forms: dict[str, str]
     phrases: Phrases
@@ -196,6 +198,7 @@ def language(name: str) -> Language:
         common=frozenset(_words(parts["common"] + parts["silent"])) | frozenset(numbers) | vocabulary,
         silent=frozenset(_words(parts["silent"])),
         bare=frozenset(_words(parts.get("bare", []))),
+        alone=frozenset(_words(parts.get("alone", []))),
         telling=frozenset(forms.get(word, word) for word in _words(parts.get("telling", []))),
         forms=forms,
         phrases=_phrases(parts, forms),
@@ -247,6 +250,12 @@ def opposites() -> frozenset[frozenset[str]]:
 def weighty() -> frozenset[str]:
     """Plain words of a docstring that change what a function does."""
     return frozenset(_words(_sections("common")["weighty"]))
+
+
+@cache
+def commands() -> frozenset[str]:
+    """Names of programs on a command line that are no words of a language."""
+    return frozenset(_words(_sections("common")["commands"]))
 
 
 @cache
