@@ -64,6 +64,9 @@ DIFFERENT = [
     ("What is wrong: for i in range(3) print(i)", "What is wrong: for i in range(3): print(i)"),
     ("What is wrong?\nint x = f()\nint y", "What is wrong?\nint x = f();\nint y"),
     ("Add up [3, -2, 1] of it", "Add up [3 -2, 1] of it"),
+    ("What does regex [a-z] find", "What does regex [A-Z] find"),
+    ("Split it on a;b first", "Split it on a:b first"),
+    ("Split it on a;b first", "Split it on a,b first"),
     # marks that say who does what
     ("Search the titles 'A' and 'B'", "Search the title 'A' and 'B'"),
     ("a review of a man eating shark", "a review of a man-eating shark"),
@@ -95,6 +98,7 @@ SAME = [
     ("Explain what a git commit is.", "Explain what a git commit is"),
     ("What is the well-known law of gravity?", "What is the well known law of gravity?"),
     ("What is DNA?", "what is dna?"),
+    ("Sort the list [3,1,2] of it", "Sort the list [3, 1, 2] of it"),
     ("What is 3 -2 of it?", "What is 3 - 2 of it?"),
     ("Explain the law of gravity", "Explain law of gravity"),
     ("Do NOT use salt in it", "Do not use salt in it"),

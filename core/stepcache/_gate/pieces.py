@@ -58,6 +58,7 @@ _DASHES: Final = frozenset({"-", "--"})
 _CLAUSE: Final = frozenset(".!?:;")
 _COMMAND_WORDS: Final = 6
 _CALL_PIECES: Final = 60
+_PARTS: Final = 100
 _IDENTIFIER: Final = re.compile(r"_|\d|\.|\(\)|[+#]$|[a-z][A-Z]")
 _ABBREVIATION: Final = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}(?!\w)")
 _DOUBLE: Final = re.compile(r'(?<!\d)"([^"]{1,8000})"')
@@ -110,6 +111,11 @@ def pieces(text: str) -> list[Piece]:
         if kind == "number" and word[0] in "+-" and found and found[-1].kind == "number" and not found[-1].after:
             found.append(Piece("symbol", word[0], fresh, quoted, glued))  # 3 -2 is 3 - 2, no list of two numbers
             word, fresh, glued = word[1:], False, True
+        if kind == "number" and "," in word and found and found[-1].text == "[" and word.count(",") < _PARTS:
+            *parts, word = word.split(",")  # [3,1,2] is [3, 1, 2]
+            for part in parts:
+                found.append(Piece(kind, part, fresh, quoted, glued, ","))
+                fresh, glued = False, False
         found.append(Piece(kind, word, fresh, quoted, glued))
         fresh, glued = False, True
     return found
@@ -134,6 +140,8 @@ def _means_something(sign: str, found: list[Piece], follows: str, glued: bool) -
     number = last.kind == "number"
     if sign in ":;" and (follows == "\n" if sign == ";" else last.text == ")" and _is_call(found)):
         return True  # of code: int x = f();  for i in range(3):
+    if sign in ":;" and follows.isalnum() and last.text[-1:].isalnum():
+        return True  # a;b  key:value
     if sign == ":":
         opened = "[" in (last.text, before.text if before else "")
         return (number and follows.isdigit()) or (opened and not follows.isspace() and follows != "")

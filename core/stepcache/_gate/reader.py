@@ -205,6 +205,9 @@ class _Reader:
         if at + 1 < len(self.cut) and self.cut[at + 1].glued and self.cut[at + 1].text in _CALLS:
             self._emit(text, "identifier", piece)  # f(x), a[0], n=3: a name in code, whose case counts
             return at + 1
+        if len(text) == 1 and (self._beside(at, at - 1, "[") or self._beside(at + 1, at + 1, "]")):
+            self._emit(text, "identifier", piece)  # [a-z] is not [A-Z]
+            return at + 1
         look_up = _look_up if len(text) <= _LONGEST else _look_up.__wrapped__  # only words are remembered, not novels
         word, key, what, odd = look_up(text, self.tables.name)
         if odd:
@@ -232,6 +235,10 @@ class _Reader:
             return key, "calendar" if piece.text == "May" and not piece.start else "modality"
         named = not piece.start and self.casing == "mixed" and tables.name != "de" and piece.text[0].isupper()
         return key, tables.classes.get(key) or tables.classes.get(word) or ("name" if named else "word")
+
+    def _beside(self, glued: int, at: int, sign: str) -> bool:
+        """Whether a sign stands right beside a word: the piece `at` is that sign and the one at `glued` is glued."""
+        return 0 <= at < len(self.cut) and self.cut[at].text == sign and self.cut[glued].glued
 
     def _is_percent(self, word: str) -> bool:
         """Whether this is the second word of "pour cent" or "por ciento", which is no hundred."""
