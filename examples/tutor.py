@@ -6,6 +6,8 @@ a request for a hint is no request for a solution. With a real model: GGUF=path 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from stepcache import Result, StepCache
 from stepcache.demo.at_hand import at_hand
 from stepcache.protocols import Model
@@ -38,23 +40,23 @@ def script(prompt: str, purpose: str) -> str:
     return WRITTEN
 
 
-def run(model: Model) -> list[tuple[str, Result]]:
+def run(model: Model) -> Iterator[tuple[str, Result]]:
     """The lesson's requests in order, each with what came of it."""
     with StepCache.open(":memory:", embedder=None) as cache:
-        return [(prompt, cache.complete(prompt, model)) for prompt in LESSON]
+        for prompt in LESSON:
+            yield prompt, cache.complete(prompt, model)
 
 
 def main() -> None:
+    calls = saved = 0
     with at_hand(script) as model:
         print(model)
-        results = run(model.model)
-    for prompt, result in results:
-        last = result.output.strip().splitlines()[-1] if result.output.strip() else ""
-        print(f"\n{prompt}\n  {last}\n  {result.outcome}, from {result.source}, {result.calls} calls: "
-              f"{result.decision.reason}")
-    calls = sum(result.calls for _, result in results)
-    saved = sum(result.saved or 0 for _, result in results)
-    print(f"\n{len(results)} requests, {calls} model calls, {saved} tokens saved")
+        for prompt, result in run(model.model):
+            last = result.output.strip().splitlines()[-1] if result.output.strip() else ""
+            print(f"\n{prompt}\n  {last}\n  {result.outcome}, from {result.source}, {result.calls} calls: "
+                  f"{result.decision.reason}", flush=True)
+            calls, saved = calls + result.calls, saved + (result.saved or 0)
+    print(f"\n{len(LESSON)} requests, {calls} model calls, {saved} tokens saved")
 
 
 if __name__ == "__main__":

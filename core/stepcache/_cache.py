@@ -46,10 +46,13 @@ _embedding_notice = False
 class StepCache:
     """A cache of reasoning: replies are kept as steps, verified against each new request, reused, patched or skipped.
 
-    store: where entries live (`stepcache.stores`). embedder: None runs with exact and template reuse only.
-    tasks: what kinds of request are recognised, tried in order. policy: see `Policy`. hooks: called with
-    `(request, result)` after every request; a `lookup` that finds nothing reports a result without text. clock: seconds
-    since the epoch, as `time.time`.
+    store: where entries live (`stepcache.stores`).
+    embedder: None runs with exact and template reuse only.
+    tasks: what kinds of request are recognised, tried in order.
+    policy: see `Policy`.
+    hooks: called with `(request, result)` after every request; a `lookup` that finds nothing reports a result without
+        text.
+    clock: seconds since the epoch, as `time.time`.
 
     Safe to share between threads and event loops. Raises `ConfigurationError` for unusable arguments.
     """

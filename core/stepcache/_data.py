@@ -417,14 +417,17 @@ class Result:
 
     @property
     def outcome(self) -> Outcome:
+        """What was decided: "reuse", "patch", "skip" or "miss"."""
         return self.decision.outcome
 
     @property
     def similarity(self) -> float | None:
+        """The cosine to the matched request; None where there is none or it was found without an embedding."""
         return None if self.decision.match is None else self.decision.match.similarity
 
     @property
     def exact(self) -> bool:
+        """Whether the matched request is this very one."""
         return self.decision.match is not None and self.decision.match.exact
 
     @property

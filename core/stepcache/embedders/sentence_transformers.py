@@ -54,7 +54,8 @@ class SentenceTransformerEmbedder:
 
     Nothing is imported or loaded before the first `embed`, `embed_many`, `fingerprint` or `warm_up`. A text longer
     than the model reads is embedded as the mean of its head and its tail; an empty one as the first axis, which is
-    far from everything else. Raises `EmbeddingError` when the model can't be loaded or fails.
+    far from everything else. Raises `EmbeddingError` when the model can't be loaded or fails, and `ConfigurationError`
+    for unusable arguments.
     """
 
     def __init__(self, model: str = "all-MiniLM-L6-v2", device: str = "cpu", batch_size: int = 32) -> None:

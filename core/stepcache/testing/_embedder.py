@@ -21,6 +21,7 @@ class HashEmbedder:
 
     The same text gives the same vector on every machine; texts that share words and word parts are near. For tests
     and for places where no model can be had: it knows nothing of meaning. `calls` counts the texts embedded.
+    Raises `ConfigurationError` for a number of dimensions below 1.
     """
 
     def __init__(self, dimensions: int = 64) -> None:

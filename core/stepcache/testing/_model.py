@@ -35,16 +35,19 @@ class ScriptedModel:
         return self._next(prompt, purpose)
 
     async def acall(self, prompt: str, purpose: str) -> Completion:
+        """The next reply, as an async model gives it."""
         if self.delay:
             await asyncio.sleep(self.delay)
         return self._next(prompt, purpose)
 
     def stream(self, prompt: str, purpose: str) -> Iterator[str | Completion]:
+        """The next reply in pieces of seven characters, then whole."""
         completion = self(prompt, purpose)
         yield from _pieces(completion.text)
         yield completion
 
     async def astream(self, prompt: str, purpose: str) -> AsyncIterator[str | Completion]:
+        """As `stream`, async."""
         completion = await self.acall(prompt, purpose)
         for piece in _pieces(completion.text):
             await asyncio.sleep(0)
