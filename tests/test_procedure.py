@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stepcache import Request, StepCache
 from stepcache._data import Entry, stitch
 from stepcache.segment import segment
+from stepcache.tasks import all_of
 from stepcache.tasks._procedure.links import bears_amount, refers_back, scalable
 from stepcache.tasks._procedure.mentions import mentions, plain_mention
 from stepcache.tasks._procedure.modifiers import read_modifiers
@@ -373,6 +374,75 @@ def test_which_steps_lean_on_a_failing_one(text, failing, after, refers):
     assert refers_back(text, failing, after) is refers
 
 
+SOUP = ("How do I make soup?", "".join(f"{number}. {line}\n" for number, line in enumerate(
+    ["Boil water.", "Chop the leeks.", "Peel potatoes.", "Add salt.", "Fry the leeks.", "Simmer.", "Serve."], 1)))
+
+
+@pytest.mark.parametrize(("patch", "taken"), [
+    ("2. Chop the celery.\n5. Fry the celery.", ("2. Chop the celery.\n", "5. Fry the celery.\n")),
+    ("1. Chop the celery.\n2. Fry the celery.", ("2. Chop the celery.\n", "5. Fry the celery.\n")),
+    ("Chop the celery.\nFry the celery.", ("2. Chop the celery.\n", "5. Fry the celery.\n")),
+    ("2. Chop the celery.\n3. Peel carrots.\n4. Add pepper.\n5. Fry the celery.",
+     ("2. Chop the celery.\n", "5. Fry the celery.\n")),
+    ("Here you are:\n\n2. Chop the celery.\n\n5. Fry the celery.\n\nEnjoy your soup!",
+     ("2. Chop the celery.\n", "5. Fry the celery.\n")),
+    ("2. Chop the celery.", None),
+    ("2. Chop the celery.\n3. Fry the celery.\n4. Serve.", None),
+    ("1. Boil milk.\n2. Chop the celery.\n3. Rest.\n4. Rest.\n5. Fry the celery.", None),
+    ("5. Fry the celery.\n2. Chop the celery.", None),
+    ("2. Chop the celery.\n5. Fry the celery.\n5. Eat.", None),
+])
+def test_steps_between_failing_ones_stay_whatever_the_model_writes_there(patch, taken):
+    fresh = SOUP[1].replace("leeks", "carrots")
+    model = ScriptedModel([SOUP[1], patch, fresh])
+    with open_cache() as cache:
+        cache.complete(SOUP[0], model)
+        result = cache.complete("How do I make soup without leeks?", model)
+    if taken is None:
+        assert (result.output, result.source) == (fresh, "repair")
+        return
+    old = segment(SOUP[1])
+    new = list(old)
+    new[1], new[4] = new[1].__class__(taken[0]), new[4].__class__(taken[1])
+    assert (result.source, result.kept, result.regenerated) == ("patch", 5, 2)
+    assert result.steps == tuple(new)
+    assert "Peel potatoes" not in model.calls[1][0]
+
+
+@pytest.mark.parametrize("whole", ["1. Boil water.\n2. Chop the celery.\n3. Fry the celery.\n4. Serve.", SOUP[1]])
+def test_a_whole_other_answer_is_no_patch_where_the_first_step_fails(whole):
+    base = "1. Chop the leeks.\n2. Boil water.\n3. Peel potatoes.\n4. Fry the leeks.\n5. Serve."
+    fresh = SOUP[1].replace("leeks", "carrots")
+    model = ScriptedModel([base, whole.replace("leeks", "celery"), fresh])
+    with open_cache() as cache:
+        cache.complete(SOUP[0], model)
+        result = cache.complete("How do I make soup without leeks?", model)
+    assert (result.output, result.source) == (fresh, "repair")
+
+
+@pytest.mark.parametrize("short", ["2. Chop the celery.", "2. Chop the celery.\n5. Fry the celery.", "5. Fry celery."])
+def test_a_repair_that_drops_steps_is_not_taken_for_the_whole(short):
+    """The repair asks for the whole again without showing the failing piece; a piece of a list is none."""
+    fresh = SOUP[1].replace("leeks", "carrots")
+    model = ScriptedModel([SOUP[1], "Sorry.", short, fresh])
+    with open_cache() as cache:
+        cache.complete(SOUP[0], model)
+        result = cache.complete("How do I make soup without leeks?", model)
+    assert (result.output, result.source) == (fresh, "model")
+    assert model.calls[2][0].startswith("How do I make soup without leeks?")
+    assert "Sorry" not in model.calls[2][0]
+
+
+def test_a_procedure_among_several_specs_keeps_the_steps_between_too():
+    task = all_of(procedure(), plain_text(max_words=40))
+    model = ScriptedModel([SOUP[1], "2. Chop the celery.\n5. Fry the celery."])
+    with StepCache.open(":memory:", embedder=None, tasks=(task,)) as cache:
+        cache.complete(SOUP[0], model)
+        result = cache.complete("How do I make soup without leeks?", model)
+    assert (result.source, result.kept, result.regenerated, result.verified) == ("patch", 5, 2, True)
+    assert "3. Peel potatoes.\n4. Add salt.\n" in result.output
+
+
 def entry_of(prompt: str, reply: str) -> Entry:
     return Entry(key="k", request=Request(prompt), partition="", task="procedure", steps=segment(reply))
 
@@ -397,13 +467,15 @@ def test_verdicts_and_region_follow_the_words(lines, written, gap):
     assert all(verdicts[:start])
     assert all(verdicts[stop:])
     plan = spec.plan_patch("How do I make soup without leeks?", entry.steps, verdicts, entry)
+    failing = [place for place, verdict in enumerate(verdicts) if not verdict]
     if plan is None:
-        assert (start, stop) == (0, len(lines))
+        assert len(failing) == len(lines)
         return
-    answer = "\n".join(written.format(place + 1) + "Rest." for place in range(start, stop))
+    assert plan.rewritten == len(failing)
+    answer = "\n".join(written.format(place + 1) + "Rest." for place in failing)
     patched = spec.apply_patch(entry.steps, plan, answer)
     assert patched is not None
-    assert patched[:start] + patched[stop:] == entry.steps[:start] + entry.steps[stop:]
+    assert [place for place, step in enumerate(patched) if step != entry.steps[place]] == failing
     assert spec.check(stitch(patched)).ok
 
 

@@ -296,6 +296,11 @@ class PatchPlan:
     schema: Mapping[str, Any] | None = None
     asked: tuple[str, ...] = ()
 
+    @property
+    def rewritten(self) -> int:
+        """How many steps of the region the model writes anew; the others in it stay."""
+        return self.region[1] - self.region[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reuse:

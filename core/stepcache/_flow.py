@@ -424,7 +424,7 @@ def _patched(tally: _Tally, steps: tuple[Step, ...], verdict: Verdict, base: Ent
     completion = Completion(stitch(steps), base.usage, "stop")
     entry = yield from tally.save(completion, "patch", verdict, base)
     plan = tally.made.decision.plan if isinstance(tally.made.decision, Patch) else None
-    kept = len(before) - (plan.region[1] - plan.region[0]) if plan is not None else 0
+    kept = len(before) - plan.rewritten if plan is not None else 0
     saved = None
     if base.usage is not None and base.usage.total is not None and tally.usage is not None:
         spent = tally.usage.total

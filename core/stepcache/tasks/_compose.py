@@ -17,9 +17,14 @@ __all__ = ["AllOf", "all_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MemberPlan(PatchPlan):
-    """A patch plan that remembers whose it is."""
+    """A patch plan that remembers whose it is, and that member's own plan."""
 
-    member: int = 0
+    member: int
+    own: PatchPlan
+
+    @property
+    def rewritten(self) -> int:
+        return self.own.rewritten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +123,13 @@ class AllOf(Spec):
         plan = self.members[place].plan_patch(prompt, steps, judged[place], entry)
         if plan is None:
             return None
-        return _MemberPlan(prompt=plan.prompt, region=plan.region, schema=plan.schema, asked=plan.asked, member=place)
+        return _MemberPlan(
+            prompt=plan.prompt, region=plan.region, schema=plan.schema, asked=plan.asked, member=place, own=plan)
 
     def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
         if not isinstance(plan, _MemberPlan):
             return None
-        return self.members[plan.member].apply_patch(steps, plan, reply)
+        return self.members[plan.member].apply_patch(steps, plan.own, reply)
 
     def repair_prompt(self, prompt: str, reply: str, verdict: Verdict) -> str:
         failed = [(member, own) for member in self.members if not (own := member.check(reply)).ok]

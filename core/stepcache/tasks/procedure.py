@@ -1,7 +1,7 @@
 """How-to lists: the cached steps serve the same request "without X", "with Y instead of X" or "for N people" (opt-in).
 
-The steps that such a change touches, and those that lean on them, are one region that the model writes again; all other
-steps stay byte for byte. The paper's first example, made real.
+The steps that such a change touches, and those that lean on them, are written again by the model, in one call; all
+other steps stay byte for byte, also those between. The paper's first example, made real.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stepcache.protocols import Task
 from stepcache.tasks._procedure.links import bears_amount, refers_back, scalable
 from stepcache.tasks._procedure.mentions import mentions, named, names_with, plain_mention, shows
 from stepcache.tasks._procedure.modifiers import Change, Modifiers, read_modifiers
-from stepcache.tasks._procedure.splice import placed
+from stepcache.tasks._procedure.splice import cut, placed
 from stepcache.tasks._spec import Spec
 from stepcache.tasks.demands import detect_language
 
@@ -37,6 +37,17 @@ _SERVES = re.compile(
     r"\b(?:serves|servings?:?|for|für|ergibt|portionen:?)\s+(\d{1,4})(?=\s+(?:people|persons?|servings?|guests?|personen|"
     r"portionen|leute|gäste)\b|\s*(?:[.)]|$))", re.IGNORECASE | re.MULTILINE,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LinePlan(PatchPlan):
+    """A plan for single steps of its region; `places` are their indexes in the reply."""
+
+    places: tuple[int, ...]
+
+    @property
+    def rewritten(self) -> int:
+        return len(self.places)
 
 
 @dataclass(frozen=True)
@@ -122,27 +133,36 @@ class Procedure(Spec):
             reasons[_PEOPLE] = f"it says how much, but the request is for {self.wanted.people} people"
         return reasons
 
+    def failing_share(self, steps: Sequence[Step], verdicts: Sequence[Verdict]) -> float:
+        """The share of the steps (0 to 1) that fail; the passing ones between them stay."""
+        return len(_failing(verdicts)) / len(steps) if steps else 1.0
+
     def region(self, verdicts: Sequence[Verdict]) -> tuple[int, int]:
-        failing = [place for place, verdict in enumerate(verdicts) if not verdict.ok]
+        failing = _failing(verdicts)
         return (failing[0], failing[-1] + 1) if failing else (len(verdicts), len(verdicts))
 
     def plan_patch(
         self, prompt: str, steps: tuple[Step, ...], verdicts: Sequence[Verdict], cached: Entry | None = None
     ) -> PatchPlan | None:
-        start, stop = self.region(verdicts)
-        if start >= stop or stop - start == len(steps) or not any(map(_is_item, steps[start:stop])):
+        failing = _failing(verdicts)
+        old = [steps[place] for place in failing]
+        if not old or len(old) == len(steps) or not any(map(_is_item, old)):
             return None
-        asked = tuple(mark.text for step in steps[start:stop] if (mark := _mark(step)) is not None)
-        return PatchPlan(prompt=self._patch_prompt(prompt, steps, (start, stop)), region=(start, stop), asked=asked)
+        asked = tuple(mark.text for step in old if (mark := _mark(step)) is not None)
+        return _LinePlan(
+            prompt=self._patch_prompt(prompt, old), region=self.region(verdicts), asked=asked, places=tuple(failing))
 
-    def _patch_prompt(self, prompt: str, steps: Sequence[Step], region: tuple[int, int]) -> str:
+    def _patch_prompt(self, prompt: str, old: Sequence[Step]) -> str:
         """As few words as do: the request, the steps to write anew, the rules. Kept steps would only cost tokens."""
-        start, stop = region
-        german = any(change.language == "de" for change in self.wanted.changes) or detect_language(prompt) == "de"
-        rules = (_rules_in_german if german else _rules_in_english)(
-            self.wanted, stop - start, " / ".join(map(repr, self._named_in(steps[start:stop]))))
-        region_text = "".join(step.text for step in steps[start:stop]).strip()
-        return f"{prompt.rstrip()}\n\n{rules[0]}\n\n{region_text}\n\n{' '.join(rules[1:])}"
+        german = self._german(prompt)
+        demands = _demands_in_german(self.wanted) if german else _demands_in_english(self.wanted)
+        never = " / ".join(map(repr, self._named_in(old)))
+        before, after = (_frame_in_german if german else _frame_in_english)(demands, never, len(old) == 1)
+        listed = "\n".join(step.text.strip() for step in old)
+        return f"{prompt.rstrip()}\n\n{before}\n\n{listed}\n\n{after}"
+
+    def _german(self, prompt: str) -> bool:
+        return any(change.language == "de" for change in self.wanted.changes) or detect_language(prompt) == "de"
 
     def _named_in(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """The words of the things to leave out, in the forms that these steps have them in."""
@@ -154,10 +174,11 @@ class Procedure(Spec):
         return tuple(found)
 
     def apply_patch(self, steps: tuple[Step, ...], plan: PatchPlan, reply: str) -> tuple[Step, ...] | None:
-        """Put new steps in the place of the region, one for one under the old markers, every other byte untouched."""
-        start, stop = plan.region
-        old = steps[start:stop]
-        new = placed(old, self.segment(reply))
+        """Put each new step in the place of its old one, under the old marker, every other byte untouched."""
+        if not isinstance(plan, _LinePlan):
+            return None
+        old = [steps[place] for place in plan.places]
+        new = placed(old, cut(reply))
         if new is None:
             return None
         written = "".join(step.text for step in new)
@@ -168,7 +189,15 @@ class Procedure(Spec):
             for before, after in zip(old, new, strict=True)
         ):
             return None  # amounts for another number of people were copied
-        return steps[:start] + new + steps[stop:]
+        patched = list(steps)
+        for place, step in zip(plan.places, new, strict=True):
+            patched[place] = step
+        return tuple(patched)
+
+    def repair_prompt(self, prompt: str, reply: str, verdict: Verdict) -> str:
+        """Ask for the whole again. The failing text is not shown: of a few steps a model makes a few steps."""
+        demands = (_demands_in_german if self._german(prompt) else _demands_in_english)(self.wanted)
+        return f"{prompt.rstrip()}\n\n{' '.join(demands)}"
 
 
 def procedure() -> Task:
@@ -186,32 +215,39 @@ def procedure() -> Task:
     return recognise
 
 
-def _rules_in_english(wanted: Modifiers, count: int, never: str) -> list[str]:
-    step, it, number = ("step", "it", "number") if count == 1 else ("steps", "them", "numbers")
+def _demands_in_english(wanted: Modifiers) -> list[str]:
     return [
-        f"An older answer has the {step}:",
-        f"Write {it} anew.",
         *(f"Use {change.instead}, not {change.without}." if change.instead else
           f"Do without {change.without}: put something else in its place." for change in wanted.changes),
         *(() if wanted.people is None else (f"Adapt every amount to {wanted.people} people.",)),
-        f"Keep the {number}.",
-        *((f"Never write {never}.",) if never else ()),
-        f"Write nothing but the new {step}.",
     ]
 
 
-def _rules_in_german(wanted: Modifiers, count: int, never: str) -> list[str]:
-    step, it, number = ("Schritt", "ihn", "Nummer") if count == 1 else ("Schritte", "sie", "Nummern")
+def _demands_in_german(wanted: Modifiers) -> list[str]:
     return [
-        f"Eine ältere Antwort hat {'den' if count == 1 else 'die'} {step}:",
-        f"Schreibe {it} neu.",
         *(f"Nimm {change.instead}, nicht {change.without}." if change.instead else
           f"Es soll ohne {change.without} gehen: setze etwas anderes an die Stelle." for change in wanted.changes),
         *(() if wanted.people is None else (f"Passe alle Mengen an {wanted.people} Personen an.",)),
-        f"Behalte die {number}.",
-        *((f"Schreibe nie {never}.",) if never else ()),
-        f"Schreibe nur {'den neuen' if count == 1 else 'die neuen'} {step}.",
     ]
+
+
+def _frame_in_english(demands: list[str], never: str, one: bool) -> tuple[str, str]:
+    step, it, number = ("step", "it", "number") if one else ("steps", "them", "numbers")
+    after = [f"Write {it} anew.", *demands, f"Keep the {number}.", *((f"Never write {never}.",) if never else ()),
+             f"Write nothing but the new {step}."]
+    return f"An older answer has the {step}:", " ".join(after)
+
+
+def _frame_in_german(demands: list[str], never: str, one: bool) -> tuple[str, str]:
+    step, it, number = ("Schritt", "ihn", "Nummer") if one else ("Schritte", "sie", "Nummern")
+    the = ("den", "den neuen") if one else ("die", "die neuen")
+    after = [f"Schreibe {it} neu.", *demands, f"Behalte die {number}.",
+             *((f"Schreibe nie {never}.",) if never else ()), f"Schreibe nur {the[1]} {step}."]
+    return f"Eine ältere Antwort hat {the[0]} {step}:", " ".join(after)
+
+
+def _failing(verdicts: Sequence[Verdict]) -> list[int]:
+    return [place for place, verdict in enumerate(verdicts) if not verdict.ok]
 
 
 def _mark(step: Step) -> Mark | None:

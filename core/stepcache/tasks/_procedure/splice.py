@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from stepcache._data import Step
 from stepcache._marker import Mark, read_mark
+from stepcache.segment import segment
 
-__all__ = ["placed"]
+__all__ = ["cut", "placed"]
 
 
 def placed(old: Sequence[Step], written: Sequence[Step]) -> tuple[Step, ...] | None:
     """One new step for each old one, with the old marker and separator; None if the reply has not all of them.
 
-    The reply may have more than was asked for (steps after the last number asked, a line before or after): only the
+    The reply may have more than was asked for (steps between or after those asked, a line before or after): only the
     steps asked for are taken. Numbers decide; a list of as many steps that is numbered otherwise is taken in its order,
     and so are bare lines.
     """
@@ -23,6 +24,26 @@ def placed(old: Sequence[Step], written: Sequence[Step]) -> tuple[Step, ...] | N
     if bodies is None:
         return None
     return tuple(_step(step, mark, body) for step, mark, body in zip(old, marks, bodies, strict=True))
+
+
+def cut(reply: str) -> tuple[Step, ...]:
+    """Cut a reply at its numbered lines, whatever the numbers: a few steps asked for may be the first and the fifth."""
+    lines = reply.splitlines(keepends=True)
+    marks = [read_mark(line, 0) for line in lines]
+    numbered = [mark for mark in marks if mark is not None and mark.value is not None]
+    if not numbered:
+        return segment(reply)
+    depth = min(mark.indent for mark in numbered)
+    pieces: list[str] = [""]
+    blank = False
+    for line, mark in zip(lines, marks, strict=True):
+        opens = mark is not None and mark.value is not None and mark.indent == depth
+        if opens or (blank and mark is None and not line[:1].isspace()):  # a paragraph after the list is none of it
+            pieces.append(line)
+        else:
+            pieces[-1] += line
+        blank = not line.strip()
+    return tuple(Step(piece) for piece in pieces if piece)
 
 
 def _bodies(marks: Sequence[Mark | None], written: Sequence[Step]) -> list[str] | None:
@@ -35,10 +56,10 @@ def _bodies(marks: Sequence[Mark | None], written: Sequence[Step]) -> list[str] 
     if all(mark.value is None for mark in wanted):
         chosen = items if len(items) == len(wanted) else None
     else:
-        first = items[:len(wanted)]
-        more = len(items) > len(wanted)
-        if [mark.value for mark, _ in first] == [mark.value for mark in wanted] and not (more and wanted[0].value == 1):
-            chosen = first  # a whole other answer also begins with 1, so nothing may follow then
+        numbers = [mark.value for mark in wanted]
+        by_number = _by_number(items, numbers)
+        if by_number is not None and not (numbers[0] == 1 and _may_be_whole(items, numbers)):
+            chosen = by_number
         elif len(items) == len(wanted) and _counts_up(items):
             chosen = items
         else:
@@ -57,6 +78,22 @@ def _bodies(marks: Sequence[Mark | None], written: Sequence[Step]) -> list[str] 
             new, text = next(taken)
             bodies.append(_after(new, text))
     return bodies
+
+
+def _by_number(
+    items: Sequence[tuple[Mark, str]], wanted: Sequence[int | None]
+) -> list[tuple[Mark, str]] | None:
+    """The items with the numbers wanted, where the first one wanted comes first and each is there once, in order."""
+    if items[0][0].value != wanted[0]:
+        return None
+    chosen = [item for item in items if item[0].value in wanted]
+    return chosen if [mark.value for mark, _ in chosen] == list(wanted) else None
+
+
+def _may_be_whole(items: Sequence[tuple[Mark, str]], wanted: Sequence[int | None]) -> bool:
+    """Whether the items may be a whole other answer, which begins with 1 too: more than a few steps between."""
+    between = len(items) - len(wanted)
+    return between > 0 and (between >= len(wanted) or items[-1][0].value != wanted[-1])
 
 
 def _counts_up(items: Sequence[tuple[Mark, str]]) -> bool:
