@@ -192,11 +192,62 @@ def _model_tables(result: Row, model: str) -> str:
         for row in warm
     ]
     parts.append(f"### Warm-up\n\n{_table(('', 'system', 'mean', 'tokens', 'correct'), cells)}")
+    parts += _targets(rows, none)
+    parts += _called(result, model)
     stages: dict[str, float] = next((row["stage_mean_s"] for row in rows if row["system"] == "stepcache"), {})
     if stages:
         told = ", ".join(f"{name} {1000 * seconds:.2f} ms" for name, seconds in sorted(stages.items()))
         parts.append(f"StepCache's own time per request, mean by stage: {told}.\n")
     return "\n".join(parts)
+
+
+def _targets(rows: Sequence[Row], none: Row | None) -> list[str]:
+    """What this run was to reach (the paper's figures bettered), and whether it did."""
+    ours = next((row for row in rows if row["system"] == "stepcache"), None)
+    if ours is None or none is None or not ours["mean_s"]:
+        return []
+
+    def times(name: str) -> float:
+        return float(none[name] / ours[name]) if ours[name] else float("inf")
+
+    fewer = 1 - ours["tokens"] / none["tokens"]
+    hit = ours["median_hit_s"]
+    lines = [
+        ("mean latency", "3.2x", ">= 8x", f"{times('mean_s'):.2f}x", times("mean_s") >= 8),
+        ("median latency", "242x", ">= 150x", f"{times('median_s'):.0f}x", times("median_s") >= 150),
+        ("median hit", "10 ms", "<= 25 ms", _seconds(hit) if hit else "none", bool(hit) and hit <= 0.025),
+        ("p90 latency", "not reported", ">= 5x", f"{times('p90_s'):.2f}x", times("p90_s") >= 5),
+        ("tokens", "-24%", "<= -80%", f"-{fewer:.1%}", fewer >= 0.8),
+        ("served from the cache", "79.7%", ">= 80%", f"{ours['served_share']:.1%}", ours["served_share"] >= 0.8),
+        ("fallback", "not reported", "<= 2%", f"{ours['fallback_share']:.1%}", ours["fallback_share"] <= 0.02),
+        ("correct, both checks", "100%", "100%", f"{ours['both_checks']:.1%}", ours["both_checks"] == 1),
+        ("wrong serves", "not reported", "0", str(ours["wrong_serves"]), ours["wrong_serves"] == 0),
+    ]
+    cells = [[name, paper, wanted, found, "yes" if met else "**no**"] for name, paper, wanted, found, met in lines]
+    return [f"### Targets\n\n{_table(('', 'paper', 'to reach', 'this run', 'reached'), cells)}"]
+
+
+def _called(result: Row, model: str) -> list[str]:
+    """The requests that the cache did not answer alone, or not rightly: each once, and why."""
+    seen: dict[str, Row] = {}
+    for row in result["requests"]:
+        ours = row["model"] == model and row["system"] == "stepcache" and not row.get("apart")
+        if ours and (not row["correct"] or row["source"] not in {*_FREE, "patch"}):
+            seen.setdefault(row["id"], row)
+    ordered = sorted(seen.values(), key=lambda row: (row["correct"], -row["seconds"]))
+    cells = [
+        [
+            row["id"],
+            row["source"],
+            _seconds(row["seconds"]),
+            str(row["tokens"]),
+            "yes" if row["correct"] else "**no**",
+            str(row.get("reason", "")).replace("|", "/")[:120],
+        ]
+        for row in ordered
+    ]
+    head = ("request", "source", "seconds", "tokens", "correct", "why")
+    return [f"### Requests that took a new answer, or got a wrong one\n\n{_table(head, cells)}"] if cells else []
 
 
 _SYSTEM_HEAD = ("system", "mean", "median", "p90", "p95", "p99", "tokens/request", "calls", "correct", "both checks",
