@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.paper import report
+from benchmarks.paper import readme, report
 from benchmarks.paper.backend import Backend
 from benchmarks.paper.prompts import load
 from benchmarks.paper.runner import Plan, run
@@ -157,6 +157,8 @@ def _merged(
 def _report(options: argparse.Namespace) -> int:
     result = json.loads((options.results / "latest.json").read_text(encoding="utf-8"))
     (options.results / "latest.md").write_text(report.markdown(result), encoding="utf-8")
+    if options.results == _RESULTS:
+        readme.write(result, _ROOT / "benchmarks" / "replay" / "results" / "latest.json", _ROOT / "README.md")
     for path in report.plots(result, options.results):
         print(path)
     return 0
