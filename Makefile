@@ -3,7 +3,7 @@
 #   make demo      a small real model behind a cache (GGUF=path, BASE_URL=... MODEL=..., MODEL=smollm2)
 #   make test      the test suite             make lint, make types    ruff, mypy
 #   make notebooks run all notebooks          make examples            run all examples
-#   make wheel-check build and try the wheel
+#   make wheel-check build and try the wheel  make versions            the adapters with the oldest frameworks
 #   make bench     the paper's benchmark      make bench-quick         the same in under three minutes
 #   make clean     remove what make made (models and pip's cache stay)
 #
@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_CACHE ?= .cache/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types notebooks examples wheel-check bench bench-quick clean
+.PHONY: help demo test lint types notebooks examples wheel-check versions bench bench-quick clean
 
 help:
 	@sed -n 's/^#  //p' Makefile
@@ -65,6 +65,9 @@ examples: $(VENV)/.dev
 
 wheel-check: $(VENV)/.dev
 	$(BIN)/python .ci/wheel_check.py
+
+versions: $(VENV)/.dev
+	$(BIN)/python .ci/versions.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.paper run $(ARGS)

@@ -14,10 +14,10 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
 from langchain_stepcache._chunks import joined, kept
 from langchain_stepcache._conversation import with_last_human_text
-from langchain_stepcache._demand import Demand
 from langchain_stepcache._reply import Spoken, completion_of
 from langchain_stepcache._tracing import child_run
 from stepcache import Completion
+from stepcache._demand import Demand
 from stepcache._effects import Generate
 
 __all__ = ["ModelCall", "takes_formats"]

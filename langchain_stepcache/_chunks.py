@@ -57,7 +57,10 @@ def _contents(message: AIMessage, steps: Sequence[Step]) -> Iterator[Any]:
         yield from pieces(steps if stitch(tuple(steps)) == content else (Step(content),))
         return
     for block in content:  # without a running number, blocks merge by standing one after the other
-        yield [block]
+        if isinstance(block, dict) and block.keys() == {"type", "text", "index"} and block["type"] == "text":
+            yield from ([{**block, "text": piece}] for piece in pieces((Step(block["text"]),)))
+        else:
+            yield [block]
 
 
 def _call_chunks(message: AIMessage) -> list[Any]:
@@ -69,7 +72,13 @@ def _call_chunks(message: AIMessage) -> list[Any]:
 
 def joined(chunks: Sequence[ChatGenerationChunk]) -> ChatResult:
     """The reply a model's chunks make. Raises `ValueError` for none, as LangChain does."""
-    return generate_from_stream(iter(chunks))
+    made = generate_from_stream(iter(chunks))
+    for generation in made.generations:
+        message = generation.message
+        if message.content and all(isinstance(part, str) for part in message.content):
+            message.content = "".join(map(str, message.content))  # a text behind an empty list, by older versions
+            message.response_metadata.pop("output_version", None)  # true of blocks only, which LangChain makes of it
+    return made
 
 
 def kept(chunk: ChatGenerationChunk) -> ChatGenerationChunk:
@@ -99,7 +108,7 @@ class Passing:
                 self._held = None
             yield shown
         if rest is not None:
-            self._held = rest if self._held is None else self._held + rest
+            self._held = rest if self._held is None else _ended(self._held, rest)
 
     def last(self, result: Result) -> ChatGenerationChunk:
         """The end of the stream, with the marker."""
@@ -107,6 +116,14 @@ class Passing:
         end = ChatGenerationChunk(message=AIMessageChunk(
             content=blank, response_metadata={"stepcache": result.marker()}, chunk_position="last"))
         return end if self._held is None else self._held + end
+
+
+def _ended(held: ChatGenerationChunk, rest: ChatGenerationChunk) -> ChatGenerationChunk:
+    """Two chunks without content as one. An empty text and an empty list would make a list with a text in it."""
+    if isinstance(held.message.content, str) is not isinstance(rest.message.content, str):
+        held, rest = (ChatGenerationChunk(message=each.message.model_copy(update={"content": []}),
+                                          generation_info=each.generation_info) for each in (held, rest))
+    return held + rest
 
 
 def _split(chunk: ChatGenerationChunk) -> tuple[ChatGenerationChunk | None, ChatGenerationChunk | None]:

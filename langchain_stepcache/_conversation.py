@@ -2,57 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langchain_stepcache._stable import canonical_json
+from stepcache._asked import Conversation, says_who_only
+from stepcache._stable import Unstable, canonical_json
 
-__all__ = ["Conversation", "conversation_of", "with_last_human_text"]
+__all__ = ["conversation_of", "with_last_human_text"]
 
 _HUMAN, _SYSTEM = "human", frozenset({"system", "developer"})
 _FIELDS = ("content", "additional_kwargs", "name", "tool_calls", "invalid_tool_calls", "tool_call_id", "status", "role")
 # What a provider or we tell beside a message: it differs from run to run and says nothing.
 _NOISE = frozenset({"parsed", "stepcache", "tool_calls", "__openai_function_call_ids__", "usage"})
 _CALL_IDS = ("id", "tool_call_id", "tool_use_id", "call_id")
-_WHO = re.compile(
-    r"\s*(?:(?:you are|you're|act as)\s+(?:an?\s+|the\s+)?(?:(?:very|helpful|friendly|kind|honest|careful|expert|good|"
-    r"great|skilled|patient|math|maths|algebra|mathematics|language|ai|general|smart|reliable|knowledgeable)"
-    r"[\s,]+(?:and\s+)?)*"
-    r"(?:assistant|tutor|teacher|expert|mathematician|ai|chatbot|bot|model|professor|student)[.!]?\s*)?", re.IGNORECASE)
 _REMOTE = ("http://", "https://", "gs://", "s3://")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    """What is asked, and around what.
-
-    `prompt` is the text of the last human turn, `context` the canonical form of all the rest (empty for a lone human
-    text). `multimodal` tells that something other than text is asked about, `remote` that it lies behind a URL, so
-    that its content is unknown. `continues` tells that the last turn is not the human's: a tool's result, or the
-    beginning of the reply. `instructed` tells that a system message or an earlier turn may ask for another kind of
-    reply than the prompt's words do.
-    """
-
-    prompt: str
-    context: str = ""
-    multi_turn: bool = False
-    multimodal: bool = False
-    remote: bool = False
-    continues: bool = False
-    instructed: bool = False
 
 
 def conversation_of(messages: Sequence[BaseMessage | Mapping[str, Any]]) -> Conversation:
     """Read messages, or their fields as LangChain writes them to JSON.
 
     Ids, response and usage metadata and our own marker don't count; tool-call ids are renumbered so that calls and
-    results still pair up. Order, roles, names, contents and the call a result belongs to count. Raises `Unstable`
-    where a value has no stable text form.
+    results still pair up. Order, roles, names, contents and the call a result belongs to count.
     """
+    try:
+        return _read(messages)
+    except (Unstable, RecursionError) as error:
+        return Conversation(doubts=(f"a message holds a value without a stable text form ({error})",))
+
+
+def _read(messages: Sequence[BaseMessage | Mapping[str, Any]]) -> Conversation:
     turns = [_turn(_fields(message)) for message in messages]
     numbers = _numbering(turns)
     turns = [_renumbered(turn, numbers) for turn in turns]
@@ -67,11 +47,11 @@ def conversation_of(messages: Sequence[BaseMessage | Mapping[str, Any]]) -> Conv
         prompt=prompt,
         context="" if lone else canonical_json(turns),
         multi_turn=any(i != asked and role not in _SYSTEM for i, role in enumerate(roles)),
-        multimodal=bool(media),
-        remote=any(_lies_elsewhere(block) for block in media),
-        continues=bool(roles) and asked != len(roles) - 1,
-        instructed=any(i != asked and not (role in _SYSTEM and _says_who_only(_text(turn["content"])))
+        whole=bool(media) or (bool(roles) and asked != len(roles) - 1),
+        instructed=any(i != asked and not (role in _SYSTEM and says_who_only(_text(turn["content"])))
                        for i, (role, turn) in enumerate(zip(roles, turns, strict=True))),
+        doubts=("an image or document is given by its URL, so its content is unknown",)
+        if any(_lies_elsewhere(block) for block in media) else (),
     )
 
 
@@ -89,11 +69,6 @@ def with_last_human_text(messages: Sequence[BaseMessage], text: str) -> list[Bas
         replaced = [*replaced, {"type": "text", "text": text}] if replaced else text
     changed[at] = changed[at].model_copy(update={"content": replaced})
     return changed
-
-
-def _says_who_only(text: str) -> bool:
-    """Whether a system message says who answers, and nothing about how."""
-    return len(text) < 200 and _WHO.fullmatch(text) is not None
 
 
 def _fields(message: BaseMessage | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,8 +19,8 @@ def options_of(llm_string: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The named options in an llm_string, and the names of those whose value can't be told from its text.
 
     LangChain writes `str(sorted(options.items()))`, before it for a serialisable model the model's JSON and `---`.
-    A value written as anything but a literal (an address, a class) names no content. An llm_string of any other form
-    is one opaque option.
+    A value written as anything but a literal (an address, a class) names no content, nor does a list that is not
+    pairs throughout. An llm_string of any other form is one opaque option.
     """
     model, mark, listed = llm_string.partition("---[")
     if mark and (known := _model(model)) is not None:
@@ -46,10 +46,12 @@ def _model(text: str) -> dict[str, Any] | None:
 def _pairs(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     listed = _literal(text)
     if isinstance(listed, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
-        return {str(name): value for name, value in listed}, ()
+        named = {str(name): value for name, value in listed}
+        return named, () if len(named) == len(listed) else ("llm_string",)
     options: dict[str, Any] = {}
-    doubtful: list[str] = []
-    for written in _tuples(text):
+    tuples = list(_tuples(text))
+    doubtful = [] if f"[{', '.join(tuples)}]" == text else ["llm_string"]  # something stands between the pairs
+    for written in tuples:
         found = _NAME.match(written)
         if found is None:
             doubtful.append("llm_string")

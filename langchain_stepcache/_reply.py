@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from langchain_stepcache._demand import Demand
 from langchain_stepcache._payload import chat_generations, llm_output_of, payload_of
 from stepcache import Completion, Result
+from stepcache._demand import Demand
 from stepcache.tasks._json.extract import Found, extract
 
 __all__ = ["Spoken", "chat_result", "completion_of", "finish_reason_of", "usage_of"]

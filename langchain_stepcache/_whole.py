@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk, BaseMessage, message_chunk_to_message
@@ -15,17 +15,16 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, patch_config
 
 from langchain_stepcache._chunks import Passing, replayed
-from langchain_stepcache._conversation import with_last_human_text
-from langchain_stepcache._convert import CONTROL, Asked, chat_request, control_of, text_request
-from langchain_stepcache._demand import Demand
-from langchain_stepcache._identity import identity_of_options, warn_once
+from langchain_stepcache._conversation import conversation_of, with_last_human_text
 from langchain_stepcache._payload import generations_of, payload_of
 from langchain_stepcache._reply import Spoken, chat_result, completion_of
-from langchain_stepcache._stable import Unstable, canonical_json
 from stepcache import Completion, Result, StepCache
+from stepcache._asked import CONTROL, Asked, Conversation, asked_of, control_of
+from stepcache._demand import Demand
 from stepcache._effects import Generate
+from stepcache._identity import identity_of_options, warn_once
 from stepcache._replay import pieces
-from stepcache.tasks import plain_text
+from stepcache._stable import Unstable, canonical_json
 
 __all__ = ["StepCacheRunnable"]
 
@@ -122,17 +121,8 @@ class StepCacheRunnable(Runnable[Any, Any]):
         configurable = {key: value for key, value in (ensure_config(config).get("configurable") or {}).items()
                         if not key.startswith(("__", "checkpoint"))}
         identity = identity_of_options({"_class": self._identity, **options, **configurable})
-        control = control_of(kwargs.get(CONTROL))
-        messages = _messages(input)
-        reworded: Callable[[str], Any] = lambda text: text  # noqa: E731
-        if messages is not None:
-            given = messages
-            asked = chat_request(given, identity, _DEMAND, control)
-            reworded = lambda text: with_last_human_text(given, text)  # noqa: E731
-        elif isinstance(input, str):
-            asked = text_request(input, identity, control)
-        else:
-            asked, reworded = _fields_request(input, identity, control)
+        conversation, reworded = _asked_about(input)
+        asked = asked_of(conversation, identity, _DEMAND, control_of(kwargs.get(CONTROL)))
         call = _WholeCall(bound=self.bound, input=input, reworded=reworded, options=options, config=config,
                           manager=manager)
         return asked, call
@@ -252,19 +242,21 @@ def _messages(input: Any) -> list[BaseMessage] | None:
     return None
 
 
-def _fields_request(input: Any, identity: Any, control: Any) -> tuple[Asked, Callable[[str], Any]]:
-    """A mapping with one text is asked about that text; any other value is repeated exactly or not at all."""
+def _asked_about(input: Any) -> tuple[Conversation, Callable[[str], Any]]:
+    """What an input asks, and how to put other words in the place of its prompt.
+
+    A mapping with one text is asked about that text; any other value is repeated exactly or not at all.
+    """
+    if (messages := _messages(input)) is not None:
+        return conversation_of(messages), lambda text: with_last_human_text(messages, text)
+    if isinstance(input, str):
+        return Conversation(prompt=input), lambda text: text
     texts = [key for key, value in input.items() if isinstance(value, str)] if isinstance(input, Mapping) else []
     try:
         if len(texts) == 1:
             key = texts[0]
-            asked = text_request(input[key], identity, control)
             around = canonical_json({**input, key: None})
-            return (replace(asked, request=replace(asked.request, context=around)),
-                    lambda text: {**input, key: text})
-        asked = text_request(canonical_json(input), identity, control)
+            return Conversation(prompt=input[key], context=around), lambda text: {**input, key: text}
+        return Conversation(prompt=canonical_json(input), whole=True), lambda text: input
     except (Unstable, RecursionError) as error:
-        warn_once("a request is not cached: its input has no stable text form (%s)", error)
-        asked = text_request("", identity, replace(control, no_cache=True, no_store=True))
-    request = replace(asked.request, exact_only=True, spec=asked.request.spec or plain_text())
-    return replace(asked, request=request), lambda text: input
+        return Conversation(doubts=(f"its input has no stable text form ({error})",)), lambda text: input

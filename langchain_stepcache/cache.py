@@ -17,15 +17,16 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 
 from langchain_stepcache._calls import ModelCall, takes_formats
-from langchain_stepcache._convert import Asked, chat_request, text_request
+from langchain_stepcache._conversation import conversation_of
 from langchain_stepcache._demand import demand_of
-from langchain_stepcache._identity import identity_of_options
 from langchain_stepcache._llm_string import options_of
 from langchain_stepcache._payload import generations_of, payload_of
 from langchain_stepcache._reply import chat_result, completion_of
 from langchain_stepcache._tracing import ambient_callbacks
 from stepcache import CacheControl, Completion, Result, StepCache
+from stepcache._asked import Asked, Conversation, asked_of
 from stepcache._effects import Generate
+from stepcache._identity import identity_of_options
 from stepcache.errors import ConfigurationError, loggable
 
 __all__ = ["LangChainStepCache"]
@@ -192,10 +193,12 @@ def _read(prompt: str, llm_string: str, patch_model: BaseChatModel | BaseLLM | N
     response_format = options.get("response_format") if demand.form == "json" else None
     response_format = response_format if isinstance(response_format, Mapping) else None
     if fields is None:
-        return _Call(asked=text_request(prompt, identity, CacheControl()), chat=False, prompt=prompt,
+        asked = asked_of(Conversation(prompt=prompt), identity, demand, CacheControl())
+        return _Call(asked=asked, chat=False, prompt=prompt,
                      messages=[HumanMessage(prompt)], stop=stop, format=response_format, patch_model=patch_model)
     messages = [] if patch_model is None else [_message(each) for each in fields]
-    return _Call(asked=chat_request(fields, identity, demand, CacheControl()), chat=True, prompt=prompt,
+    asked = asked_of(conversation_of(fields), identity, demand, CacheControl())
+    return _Call(asked=asked, chat=True, prompt=prompt,
                  messages=messages, stop=stop, format=response_format, patch_model=patch_model)
 
 

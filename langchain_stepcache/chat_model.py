@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
-from copy import deepcopy
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.language_models.base import LangSmithParams
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableBinding
@@ -19,21 +17,21 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from langchain_stepcache._calls import ModelCall
 from langchain_stepcache._chunks import Passing, replayed
-from langchain_stepcache._convert import CONTROL, Asked, chat_request, control_of
+from langchain_stepcache._conversation import conversation_of
 from langchain_stepcache._demand import STRUCTURED, demand_of
 from langchain_stepcache._graft import graft
-from langchain_stepcache._identity import identity_of, warn_once
-from langchain_stepcache._pickling import Address, state_to_pickle
+from langchain_stepcache._identity import identity_of
 from langchain_stepcache._reply import chat_result
+from langchain_stepcache._wrapper import Wrapper, theirs, with_cache
 from stepcache import Result, StepCache
+from stepcache._asked import CONTROL, Asked, asked_of, control_of
+from stepcache._identity import warn_once
 from stepcache.errors import ConfigurationError
 
 __all__ = ["StepCacheChatModel"]
 
-_OURS = frozenset({CONTROL, STRUCTURED})
 
-
-class StepCacheChatModel(BaseChatModel):
+class StepCacheChatModel(Wrapper, BaseChatModel):
     """Wraps a chat model: `StepCacheChatModel(model=ChatOpenAI(...), cache="./cache")`.
 
     `cache` takes a folder, ":memory:" or a `StepCache`. Every way of calling works as on the wrapped model (invoke,
@@ -54,11 +52,7 @@ class StepCacheChatModel(BaseChatModel):
     _open: StepCache = PrivateAttr()
 
     def __init__(self, *args: Any, **fields: Any) -> None:
-        """LangChain's own `cache` field stays off: a global cache would be a second layer around this one."""
-        given = fields.pop("cache", False)
-        if given is not False:
-            fields["step_cache"] = given
-        super().__init__(*args, cache=False, **fields)
+        super().__init__(*args, **with_cache(fields))
 
     @model_validator(mode="before")
     @classmethod
@@ -79,14 +73,7 @@ class StepCacheChatModel(BaseChatModel):
 
     @model_validator(mode="after")
     def _like_the_wrapped(self) -> StepCacheChatModel:
-        """Take over what LangChain reads from a model around its raw calls."""
-        inner = self.llm
-        self._open = StepCache.of(self.step_cache)
-        self.cache = False
-        for name in ("callbacks", "tags", "output_version", "disable_streaming", "custom_get_token_ids", "name"):
-            if name not in self.model_fields_set and getattr(inner, name, None) is not None:
-                setattr(self, name, getattr(inner, name))
-        self.metadata = {**(inner.metadata or {}), **(self.metadata or {})} or None
+        self._settle("output_version", "disable_streaming")
         return self
 
     # -- what LangChain asks of a chat model --------------------------------------------------------------------
@@ -134,14 +121,14 @@ class StepCacheChatModel(BaseChatModel):
     def _call(self, messages: list[BaseMessage], stop: list[str] | None, manager: Any, kwargs: Mapping[str, Any]
               ) -> tuple[Asked, ModelCall]:
         """The request these arguments make, and the model call that would answer it."""
-        options = {key: value for key, value in kwargs.items() if key not in _OURS}
+        options = theirs(kwargs)
         control = control_of(kwargs.get(CONTROL))
         demand, plain = demand_of({**options, STRUCTURED: kwargs.get(STRUCTURED)})
         identity = identity_of(self.llm, {**plain, "stop": stop})
         call = ModelCall(model=self.llm, messages=messages, stop=stop, options=options, plain=plain, demand=demand,
                          manager=manager, traced=self.trace_calls,
                          callbacks=getattr(manager, "inheritable_handlers", None))
-        return chat_request(messages, identity, demand, control), call
+        return asked_of(conversation_of(messages), identity, demand, control), call
 
     # -- tools and structured output: built by the wrapped model, called through this one -----------------------
 
@@ -177,19 +164,8 @@ class StepCacheChatModel(BaseChatModel):
 
     # -- everything else is the wrapped model's -----------------------------------------------------------------
 
-    @property
-    def _llm_type(self) -> str:
-        return self.llm._llm_type
-
-    @property
-    def _identifying_params(self) -> dict[str, Any]:
-        return dict(self.llm._identifying_params)
-
-    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
-        return self.llm._get_ls_params(stop=stop, **_theirs(kwargs))
-
     def _get_invocation_params(self, stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
-        return self.llm._get_invocation_params(stop=stop, **_theirs(kwargs))
+        return self.llm._get_invocation_params(stop=stop, **theirs(kwargs))
 
     def _combine_llm_outputs(self, llm_outputs: list[dict[str, Any] | None]) -> dict[str, Any]:
         return self.llm._combine_llm_outputs(llm_outputs)
@@ -205,36 +181,8 @@ class StepCacheChatModel(BaseChatModel):
         return (super()._should_stream(async_api=async_api, run_manager=run_manager, **kwargs)
                 or self.llm._should_stream(async_api=async_api, run_manager=run_manager, **kwargs))
 
-    def get_token_ids(self, text: str) -> list[int]:
-        return self.llm.get_token_ids(text)
-
-    def get_num_tokens(self, text: str) -> int:
-        return self.llm.get_num_tokens(text)
-
     def get_num_tokens_from_messages(self, messages: list[BaseMessage], tools: Sequence[Any] | None = None) -> int:
         return self.llm.get_num_tokens_from_messages(messages, tools)
-
-    def __getattr__(self, name: str) -> Any:
-        """Read what this class doesn't have from the wrapped model (`model_name`, `temperature`)."""
-        try:
-            return super().__getattr__(name)  # type: ignore[misc]  # pydantic's, for private attributes
-        except AttributeError:
-            inner = self.__dict__.get("llm")
-            if inner is None or name.startswith("_"):
-                raise
-            return getattr(inner, name)
-
-    def __getstate__(self) -> dict[Any, Any]:
-        return state_to_pickle(super().__getstate__())
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
-        if isinstance(self.step_cache, Address):
-            self.step_cache = self.step_cache.open()
-        self._open = StepCache.of(self.step_cache)
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> StepCacheChatModel:
-        return self.model_copy(update={"llm": deepcopy(self.llm, memo)})
 
 
 def _chunks(item: Any, passing: Passing, asked: Asked, call: ModelCall) -> Iterator[ChatGenerationChunk]:
@@ -259,7 +207,3 @@ def _json_schema_of(schema: Any) -> Any:
         return convert_to_openai_tool(schema)["function"].get("parameters")
     except Exception:  # the wrapped model has taken it; without a schema the request is only not checked
         return None
-
-
-def _theirs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in kwargs.items() if key not in _OURS}

@@ -5,21 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseLLM
-from langchain_core.language_models.base import LangSmithParams
 from langchain_core.outputs import Generation, GenerationChunk, LLMResult
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from langchain_stepcache._convert import CONTROL, Asked, control_of, text_request
 from langchain_stepcache._identity import identity_of
 from langchain_stepcache._payload import generations_of, payload_of
-from langchain_stepcache._pickling import Address, state_to_pickle
+from langchain_stepcache._wrapper import Wrapper, theirs, with_cache
 from stepcache import Completion, Result, StepCache
+from stepcache._asked import CONTROL, Asked, Conversation, asked_of, control_of
+from stepcache._demand import Demand
 from stepcache._effects import Generate
 from stepcache._replay import pieces
 from stepcache.errors import ConfigurationError
@@ -29,7 +28,7 @@ __all__ = ["StepCacheTextLLM"]
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
 
 
-class StepCacheTextLLM(BaseLLM):
+class StepCacheTextLLM(Wrapper, BaseLLM):
     """Wraps a completion model: `StepCacheTextLLM(llm=some_model, cache=cache)`.
 
     The options of each call count (LangChain's own cache leaves them out), several prompts at once are asked for
@@ -45,11 +44,7 @@ class StepCacheTextLLM(BaseLLM):
     _open: StepCache = PrivateAttr()
 
     def __init__(self, *args: Any, **fields: Any) -> None:
-        """LangChain's own `cache` field stays off: a global cache would be a second layer around this one."""
-        given = fields.pop("cache", False)
-        if given is not False:
-            fields["step_cache"] = given
-        super().__init__(*args, cache=False, **fields)
+        super().__init__(*args, **with_cache(fields))
 
     @model_validator(mode="before")
     @classmethod
@@ -65,12 +60,7 @@ class StepCacheTextLLM(BaseLLM):
 
     @model_validator(mode="after")
     def _like_the_wrapped(self) -> StepCacheTextLLM:
-        self._open = StepCache.of(self.step_cache)
-        self.cache = False
-        for name in ("callbacks", "tags", "custom_get_token_ids", "name"):
-            if name not in self.model_fields_set and getattr(self.llm, name, None) is not None:
-                setattr(self, name, getattr(self.llm, name))
-        self.metadata = {**(self.llm.metadata or {}), **(self.metadata or {})} or None
+        self._settle()
         return self
 
     def _generate(
@@ -124,49 +114,10 @@ class StepCacheTextLLM(BaseLLM):
                 shown = True
 
     def _call(self, prompt: str, stop: list[str] | None, kwargs: Mapping[str, Any]) -> tuple[Asked, _TextCall]:
-        options = {key: value for key, value in kwargs.items() if key != CONTROL}
+        options = theirs(kwargs)
         identity = identity_of(self.llm, {**options, "stop": stop})
-        asked = text_request(prompt, identity, control_of(kwargs.get(CONTROL)))
+        asked = asked_of(Conversation(prompt=prompt), identity, Demand(), control_of(kwargs.get(CONTROL)))
         return asked, _TextCall(model=self.llm, prompt=prompt, stop=stop, options=options)
-
-    @property
-    def _llm_type(self) -> str:
-        return self.llm._llm_type
-
-    @property
-    def _identifying_params(self) -> Mapping[str, Any]:
-        return self.llm._identifying_params
-
-    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
-        return self.llm._get_ls_params(stop=stop, **{key: value for key, value in kwargs.items() if key != CONTROL})
-
-    def get_token_ids(self, text: str) -> list[int]:
-        return self.llm.get_token_ids(text)
-
-    def get_num_tokens(self, text: str) -> int:
-        return self.llm.get_num_tokens(text)
-
-    def __getattr__(self, name: str) -> Any:
-        """Read what this class doesn't have from the wrapped model (`model_name`, `temperature`)."""
-        try:
-            return super().__getattr__(name)  # type: ignore[misc]  # pydantic's, for private attributes
-        except AttributeError:
-            inner = self.__dict__.get("llm")
-            if inner is None or name.startswith("_"):
-                raise
-            return getattr(inner, name)
-
-    def __getstate__(self) -> dict[Any, Any]:
-        return state_to_pickle(super().__getstate__())
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
-        if isinstance(self.step_cache, Address):
-            self.step_cache = self.step_cache.open()
-        self._open = StepCache.of(self.step_cache)
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> StepCacheTextLLM:
-        return self.model_copy(update={"llm": deepcopy(self.llm, memo)})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -106,9 +106,10 @@ class ModelCall:
             return dict(self.options)
         options = {name: value for name, value in self.options.items() if name not in _REPLY_OPTIONS}
         schema = None if effect.plan is None else effect.plan.schema
+        if self.demand.way == "format":
+            options.pop("format")
+            return options if schema is None else {**options, "format": dict(schema)}
         if schema is not None and isinstance(given := self.options.get("response_format"), Mapping):
             options["response_format"] = dict(given) if given.get("type") == "json_object" else {
                 "type": "json_schema", "json_schema": {"name": "missing", "schema": dict(schema)}}
         return options
-
-

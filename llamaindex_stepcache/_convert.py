@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 from llama_index.core.llms import LLM
 
-from stepcache import CacheControl, Request
-from stepcache._control import with_control
-from stepcache._demand import Demand, demand_of
-from stepcache._identity import Identity, identity_of_options, warn_once
+from stepcache import CacheControl
+from stepcache._asked import CONTROL, Asked, Conversation, asked_of, says_who_only
+from stepcache._demand import demand_of
+from stepcache._identity import Identity, identity_of_options
 from stepcache._stable import Unstable, canonical_json, stable
-from stepcache.errors import ConfigurationError
-from stepcache.tasks import json_schema, plain_text
-from stepcache.tasks.free_tools import free_tool_calls
 
-__all__ = ["CONTROL", "Asked", "chat_request", "completion_request", "control_of", "with_last_user_text"]
-
-CONTROL = "stepcache"  # the call option that carries a CacheControl
+__all__ = ["chat_request", "completion_request", "with_last_user_text"]
 
 # Fields of an LLM that say how its replies travel, or who pays: none changes what is asked for.
 _NOT_IDENTITY = frozenset({
@@ -32,23 +27,7 @@ _NOT_IDENTITY = frozenset({
 })
 _MEDIA = ("image", "audio", "video", "data", "document")
 _SYSTEM = {MessageRole.SYSTEM, MessageRole.DEVELOPER}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A request with the form of reply it is to be answered in."""
-
-    request: Request
-    demand: Demand
-
-
-def control_of(value: Any) -> CacheControl:
-    """The `stepcache=` option of a call. Raises `ConfigurationError` for anything but a `CacheControl`."""
-    if value is None:
-        return CacheControl()
-    if not isinstance(value, CacheControl):
-        raise ConfigurationError(f"stepcache= takes a CacheControl, such as CacheControl(no_store=True), not {value!r}")
-    return value
+_RESULTS = {MessageRole.TOOL, MessageRole.FUNCTION}
 
 
 def chat_request(
@@ -57,50 +36,22 @@ def chat_request(
 ) -> Asked:
     """What a list of messages asks: the last user text is the prompt, all around it the context.
 
-    A response schema or a forced tool is the spec and stays out of both, so that a request for one more field finds
-    its neighbour; tools of free choice are context, and their calls are reused whole or not at all. `forced` tells
-    that exactly one call of the one tool is waited for; `asking` is what a structured program added to the prompt to
-    ask for its schema, which the spec stands for.
+    `forced` tells that exactly one call of the one tool is waited for; `asking` is what a structured program added to
+    the prompt to ask for its schema, for which the control's own spec stands.
     """
     named = {**options, "tool_choice": "required"} if forced else options
     demand, rest = demand_of(named, structured=forced or None, as_mapping=_tool)
-    identity = _identity(llm, rest, "chat")
-    reasons = [f"the option {name!r} has no stable text form" for name in identity.unstable]
-    control = with_control(Request("", control=control)).control
-    spec = None if control.spec is not None else _spec(demand)
-    # A system message or an earlier turn may ask for another kind of reply than the prompt's own words.
-    instructed = len(messages) > 1
-    checked = spec is not None or control.spec is not None or (demand.schema is None and demand.form != "tools")
-    prompt, context, whole, turns = "", "", True, False
-    try:
-        prompt, around, whole, turns = _conversation(messages, asking)
-        offered: Any = {"tools": list(demand.tools), "choice": demand.choice} if demand.form == "tools" else None
-        if not checked:
-            offered = {"schema": demand.schema, "tool": demand.tool}
-        if around or demand.way or offered:
-            context = canonical_json({"messages": around, "reply": demand.way, "offered": offered})
-    except (Unstable, OSError, RecursionError) as error:
-        reasons.append(f"a message holds a value without a stable text form ({error})")
-    if (whole or not checked) and spec is None and control.spec is None:
-        spec = plain_text()
-    request = Request(prompt, context=context, model=identity.model, spec=spec, control=control,
-                      temperature=identity.temperature, multi_turn=turns, exact_only=whole or not checked,
-                      enforce=spec is not None or not instructed)
-    return Asked(request=_untraced(request, reasons), demand=demand)
+    return asked_of(_conversation(messages, asking), _identity(llm, rest, "chat"), demand, control,
+                    vouched=bool(asking))
 
 
 def completion_request(
     llm: LLM, prompt: str, options: Mapping[str, Any], control: CacheControl, *, asking: str = ""
 ) -> Asked:
     """What a text asks; completions and chats of one model are kept apart."""
-    demand, rest = demand_of(options)
-    identity = _identity(llm, rest, "completion")
-    reasons = [f"the option {name!r} has no stable text form" for name in identity.unstable]
-    control = with_control(Request("", control=control)).control
-    spec = None if control.spec is not None or demand.form != "json" else _spec(demand)
-    request = Request(_without(prompt, asking), context=demand.way, model=identity.model, spec=spec, control=control,
-                      temperature=identity.temperature)
-    return Asked(request=_untraced(request, reasons), demand=demand)
+    demand, rest = demand_of(options, as_mapping=_tool)
+    return asked_of(Conversation(prompt=_without(prompt, asking)), _identity(llm, rest, "completion"), demand, control,
+                    vouched=bool(asking))
 
 
 def with_last_user_text(messages: Sequence[ChatMessage], text: str) -> list[ChatMessage]:
@@ -147,11 +98,15 @@ def _without(text: str, asking: str) -> str:
     return text.replace(asking, "") if asking else text
 
 
-def _conversation(messages: Sequence[ChatMessage], asking: str = "") -> tuple[str, list[Any], bool, bool]:
-    """Prompt, canonical turns around it, whether only an exact repetition may answer, whether there are other turns.
+def _conversation(messages: Sequence[ChatMessage], asking: str = "") -> Conversation:
+    """Messages without their ids, usage and our own marker; tool-call ids are renumbered: calls and results pair up."""
+    try:
+        return _read(messages, asking)
+    except (Unstable, OSError, RecursionError) as error:
+        return Conversation(doubts=(f"a message holds a value without a stable text form ({error})",))
 
-    Ids, usage and our own marker don't count; tool-call ids are renumbered so that calls and results still pair up.
-    """
+
+def _read(messages: Sequence[ChatMessage], asking: str) -> Conversation:
     asked = max((i for i, message in enumerate(messages) if message.role == MessageRole.USER), default=-1)
     numbers: dict[str, str] = {}
     turns: list[Any] = []
@@ -167,12 +122,17 @@ def _conversation(messages: Sequence[ChatMessage], asking: str = "") -> tuple[st
         if i == asked:
             prompt = "\n".join(block["text"] for block in blocks if block.keys() == {"text"})
             blocks = [block for block in blocks if block.keys() != {"text"}]
-        extra = {key: _plain(value) for key, value in message.additional_kwargs.items() if key != CONTROL}
+        extra = {key: stable(value) for key, value in message.additional_kwargs.items() if key != CONTROL}
         turns.append(_renumbered({"role": str(message.role.value), "blocks": blocks, "extra": extra}, numbers))
-    whole = asked < 0 or media or any(message.role in {MessageRole.TOOL, MessageRole.FUNCTION} for message in messages)
-    others = any(i != asked and message.role not in _SYSTEM for i, message in enumerate(messages))
     lone = len(turns) == 1 and asked == 0 and not turns[0]["blocks"] and not turns[0]["extra"]
-    return prompt, [] if lone else turns, whole, others
+    return Conversation(
+        prompt=prompt,
+        context="" if lone else canonical_json(turns),
+        multi_turn=any(i != asked and message.role not in _SYSTEM for i, message in enumerate(messages)),
+        whole=asked < 0 or media or any(message.role in _RESULTS for message in messages),
+        instructed=any(i != asked and not (message.role in _SYSTEM and says_who_only(message.content or ""))
+                       for i, message in enumerate(messages)),
+    )
 
 
 def _block(block: Any) -> dict[str, Any]:
@@ -188,11 +148,7 @@ def _block(block: Any) -> dict[str, Any]:
         if not str(url).startswith("data:"):
             raise Unstable("an image or document is given by its URL, so its content is unknown")
         told["url"] = str(url)
-    return {key: _plain(value) for key, value in told.items()}
-
-
-def _plain(value: Any) -> Any:
-    return stable(value)
+    return {key: stable(value) for key, value in told.items()}
 
 
 def _renumbered(turn: Any, numbers: dict[str, str]) -> Any:
@@ -208,22 +164,3 @@ def _renumbered(turn: Any, numbers: dict[str, str]) -> Any:
         return value
 
     return walk(turn)
-
-
-def _spec(demand: Demand) -> Any:
-    """What the form of reply demands; None where nothing checkable is demanded."""
-    try:
-        if demand.form == "tools":
-            return free_tool_calls(demand.tools) if demand.tools else None
-        return None if demand.schema is None else json_schema(demand.schema)
-    except (ConfigurationError, TypeError, ValueError) as error:
-        warn_once("a reply's form can't be checked (%s); such replies are repeated exactly or not at all", error)
-        return None
-
-
-def _untraced(request: Request, reasons: Sequence[str]) -> Request:
-    for reason in reasons:
-        warn_once("a request is not cached: %s", reason)
-    if not reasons:
-        return request
-    return replace(request, control=replace(request.control, no_cache=True, no_store=True))

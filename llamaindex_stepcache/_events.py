@@ -18,6 +18,7 @@ from llama_index.core.instrumentation.events.llm import (
     LLMCompletionInProgressEvent,
     LLMCompletionStartEvent,
 )
+from llama_index.core.llms import LLM
 from llama_index_instrumentation import get_dispatcher
 
 __all__ = ["Hit"]
@@ -28,8 +29,10 @@ _dispatcher = get_dispatcher(__name__)
 class Hit:
     """The events of one reply out of the cache: start, in-progress for each chunk, end with the decision in it."""
 
-    def __init__(self, model: dict[str, Any], asked: Sequence[ChatMessage] | str) -> None:
+    def __init__(self, llm: LLM, asked: Sequence[ChatMessage] | str) -> None:
         self._asked = asked
+        # What an LLM may tell of itself without a secret; `LLM.to_payload`, where a version of LlamaIndex has it.
+        model: dict[str, Any] = {"class_name": llm.class_name(), **llm.metadata.model_dump()}
         if isinstance(asked, str):
             _dispatcher.event(LLMCompletionStartEvent(model_dict=model, prompt=asked, additional_kwargs={}))
         else:

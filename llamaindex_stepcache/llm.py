@@ -23,10 +23,11 @@ from llama_index.core.tools.types import BaseTool
 
 from llamaindex_stepcache._calls import ModelCall
 from llamaindex_stepcache._chunks import Passing, replayed
-from llamaindex_stepcache._convert import CONTROL, Asked, chat_request, completion_request, control_of
+from llamaindex_stepcache._convert import chat_request, completion_request
 from llamaindex_stepcache._events import Hit
 from llamaindex_stepcache._payload import MARKER, chat_response, completion_response
 from stepcache import Result, StepCache, control
+from stepcache._asked import CONTROL, Asked, control_of
 from stepcache.errors import ConfigurationError
 from stepcache.tasks import json_schema
 
@@ -222,7 +223,7 @@ class StepCacheLLM(LLM):
 
     def _tell_hit(self, call: ModelCall, result: Result, response: ChatResponse | CompletionResponse) -> None:
         if result.calls == 0:
-            Hit(self.to_payload(), call.prompt if call.messages is None else call.messages).end(response)
+            Hit(self, call.prompt if call.messages is None else call.messages).end(response)
 
     def _stream(self, asked: Asked, call: ModelCall) -> Generator[Any, None, None]:
         passing = Passing()
@@ -258,7 +259,7 @@ class StepCacheLLM(LLM):
             whole = chat_response(result, call.demand)
         hit = None
         if result.calls == 0:
-            hit = Hit(self.to_payload(), call.prompt if call.messages is None else call.messages)
+            hit = Hit(self, call.prompt if call.messages is None else call.messages)
         for chunk in replayed(whole, result.steps):
             if hit is not None:
                 hit.progress(chunk)

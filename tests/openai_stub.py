@@ -81,6 +81,8 @@ class Server:
         transport = httpx.MockTransport(self._respond)
         chosen = {"model": "stub-1", "api_key": "test", "base_url": "http://stub/v1", "max_retries": 0,
                   "stream_usage": True, "temperature": 0, **options}
+        if chosen["api_key"] is None:  # left out, every version of the package looks into the environment
+            del chosen["api_key"]
         return ChatOpenAI(http_client=httpx.Client(transport=transport),
                           http_async_client=httpx.AsyncClient(transport=transport), **chosen)
 

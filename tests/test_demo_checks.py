@@ -37,12 +37,12 @@ def test_what_assigns_no_value_has_no_final_value(reply):
     assert final_value(reply, "x") is None
 
 
-@given(st.text(max_size=200))
+@given(st.text(st.sampled_from("x=.1/{}[]$*`\\ \n-") | st.characters(codec="utf-8"), max_size=200))
 @settings(max_examples=60, deadline=None)
-def test_any_text_can_be_judged(text):
-    final_value(text, "x")
-    json_object(text)
-    numbered_steps(text)
+def test_what_stands_at_the_end_of_any_text_is_judged(text):
+    assert final_value(f"{text}\n\nx = 7", "x") == 7
+    assert json_object(text.replace("{", "") + '{"a": 1}') == {"a": 1}
+    assert numbered_steps(f"{text}\n7. more") == numbered_steps(text) + 1
 
 
 def test_json_is_found_in_a_fence_and_in_prose():

@@ -256,11 +256,18 @@ def test_a_value_that_is_no_literal_is_named_as_doubtful(value: str) -> None:
     assert options == {"a": "x ((", "z": {"k": (1, 2)}}
 
 
+@pytest.mark.parametrize("text", ["", "opaque", "---[", "{}---[]", "x" * 1_000_000], ids=lambda text: text[:12])
+def test_an_llm_string_of_another_form_is_one_option(text: str) -> None:
+    assert options_of(text) == ({"_opaque": text}, ())
+
+
 @pytest.mark.parametrize("text", [
-    "", "opaque", "[(", "[('a'", "---[", "{}---[]", '{"lc": 1}---[(', "[('a', " + "[" * 50_000,
-    "[" + "('a', 1), " * 50_000, "x" * 1_000_000], ids=lambda text: text[:12])
-def test_any_other_llm_string_is_read_without_a_fault(text: str) -> None:
-    options_of(text)
+    "[(", "[('a'", "[('a', 1), 5]", "[('a', 1), ('b', 2)", "[('a', 1), ('a', 2)]", "[('a', <x)>), ('b', 2)]",
+    '{"lc": 1}---[(', "[('a', " + "[" * 50_000, "[" + "('a', 1), " * 50_000], ids=lambda text: text[:24])
+def test_a_list_that_is_not_pairs_throughout_names_no_model(hook: LangChainStepCache, text: str) -> None:
+    assert "llm_string" in options_of(text)[1]
+    hook.update("p", text, [Generation(text="kept")])
+    assert hook.lookup("p", text) is None
 
 
 def test_option_order_does_not_count_and_message_order_does(hook: LangChainStepCache) -> None:

@@ -15,8 +15,8 @@ from langchain_fakes import Chat, marker, memory, wrapped
 from pydantic import BaseModel
 
 from langchain_stepcache import StepCacheChatModel
-from langchain_stepcache._identity import identity_of_options
-from langchain_stepcache._stable import Unstable, canonical_json
+from stepcache._identity import identity_of_options
+from stepcache._stable import Unstable, canonical_json
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

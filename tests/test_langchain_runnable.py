@@ -296,7 +296,7 @@ def test_any_embeddings_become_an_embedder_of_unit_vectors() -> None:
     embedder = LangChainEmbedder(Scaled())
     assert sum(value * value for value in embedder.embed("tree")) == pytest.approx(1)
     assert embedder.embed_many(["tree", "trees"])[1] == embedder.embed("trees")
-    assert embedder.embed("  ") == (0.0, 0.0, 0.0)
+    assert embedder.embed("  ") == (1.0, 0.0, 0.0)  # a store takes no vector without a direction
     assert embedder.fingerprint == LangChainEmbedder(Scaled(5.0)).fingerprint
     assert "toy-1" in embedder.fingerprint
     assert embedder.fingerprint != LangChainEmbedder(Scaled(), name="other").fingerprint

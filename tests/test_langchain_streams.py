@@ -10,6 +10,7 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.messages import AIMessage, message_chunk_to_message
 from langchain_fakes import USAGE, Chat, StreamingChat, joined, marker, memory, wrapped
+from openai_stub import Server
 
 from langchain_stepcache import StepCacheChatModel
 from stepcache import Policy
@@ -233,3 +234,17 @@ def test_a_rate_limit_slows_real_calls_only() -> None:
         model.invoke("Write a poem")
         list(model.stream("Write a poem"))
     assert Counting.taken == 1
+
+
+def test_content_blocks_of_the_newer_form_stream_fresh_and_on_a_hit_as_they_do_unwrapped() -> None:
+    """The provider ends such a stream with an empty list, while its words were texts."""
+    bare = Server().model(output_version="v1")
+    server = Server()
+    through = StepCacheChatModel(model=server.model(output_version="v1"), cache=memory())
+    expected = joined(list(bare.stream("Tell me"))).content
+    for _ in range(2):
+        chunks = list(through.stream("Tell me"))
+        assert joined(chunks).content == expected
+        assert len([chunk for chunk in chunks if chunk.content]) > 2
+    assert through.invoke("Tell me").text == bare.invoke("Tell me").text
+    assert server.count == 1

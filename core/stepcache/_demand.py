@@ -53,7 +53,7 @@ def demand_of(
         response_format = options.get("response_format")
         if response_format is not None:
             rest["response_format"] = response_format
-        return Demand(form="tools", tools=tools, choice=choice, way="tools"), rest
+        return Demand(form="tools", tools=tools, choice=choice, way="tools", typed=_is_class(response_format)), rest
     if "functions" in options:
         rest |= {key: options[key] for key in ("functions", "function_call") if key in options}
         return Demand(form="tools", way="functions"), rest
@@ -62,10 +62,12 @@ def demand_of(
 
 def _by_format(response_format: Any, structured: Any, rest: dict[str, Any]) -> tuple[Demand, dict[str, Any]]:
     if response_format is None:
+        if isinstance(rest.get("format"), Mapping):  # as Ollama is told of a schema
+            return Demand(form="json", schema=rest.pop("format"), way="format"), rest
         if structured is None:
             return Demand(), rest
         return Demand(form="json", schema=structured, way="structured"), rest
-    if isinstance(response_format, type) and hasattr(response_format, "model_json_schema"):
+    if _is_class(response_format):
         return Demand(form="json", schema=response_format, typed=True, way="json_schema class"), rest
     if isinstance(response_format, Mapping):
         kind = response_format.get("type")
@@ -79,6 +81,11 @@ def _by_format(response_format: Any, structured: Any, rest: dict[str, Any]) -> t
             return Demand(form="json", schema=inner["schema"], way="json_schema"), rest
     rest["response_format"] = response_format
     return Demand(way="response_format"), rest
+
+
+def _is_class(response_format: Any) -> bool:
+    """Whether a caller wants an object of a Pydantic class."""
+    return isinstance(response_format, type) and hasattr(response_format, "model_json_schema")
 
 
 def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 
-__all__ = ["PROBE", "first_axis", "mean_direction", "space_name"]
+__all__ = ["PROBE", "QueryEmbedder", "first_axis", "mean_direction", "space_name"]
 
 PROBE = "The quick cache keeps seven verified steps for a careful reader."
 _COMPONENTS = 32
@@ -36,3 +37,41 @@ def mean_direction(vectors: Sequence[Sequence[float]]) -> tuple[float, ...]:
 def first_axis(dimension: int) -> tuple[float, ...]:
     """What stands for an empty text: a direction, as every vector must have one, that no sentence comes near."""
     return (1.0, *(0.0 for _ in range(dimension - 1)))
+
+
+class QueryEmbedder:
+    """An embedder out of a framework's own way of embedding a query, which is first called when something is embedded.
+
+    `of` is the framework's object, `model` names its vector space beside its class. Vectors are brought to unit
+    length; an empty text stands for itself alone.
+    """
+
+    def __init__(self, of: object, model: str, query: Callable[[str], Sequence[float]]) -> None:
+        self.name = model
+        self._kind = f"{type(of).__module__}.{type(of).__qualname__}"
+        self._query = query
+        self._probe: tuple[float, ...] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def fingerprint(self) -> str:
+        """Class, model name and the vector of a fixed sentence: other weights make another space."""
+        return space_name(self._kind, self.name, self._probed())
+
+    def embed(self, text: str) -> tuple[float, ...]:
+        """The vector of one request's text."""
+        if not text.strip():
+            return first_axis(len(self._probed()))
+        vector = self._query(text)
+        length = math.sqrt(math.fsum(value * value for value in vector))
+        return tuple(value / length for value in vector) if length > 0 else tuple(map(float, vector))
+
+    def embed_many(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """As `embed`, text by text: some embeddings treat queries and documents differently, and these are queries."""
+        return [self.embed(text) for text in texts]
+
+    def _probed(self) -> tuple[float, ...]:
+        with self._lock:
+            if self._probe is None:
+                self._probe = self.embed(PROBE)
+            return self._probe
