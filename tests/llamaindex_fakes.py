@@ -76,7 +76,12 @@ class CallingLLM(FunctionCallingLLM):
                 ToolCallBlock(tool_call_id=f"id-{len(self.log)}-{i}", tool_name=name, tool_kwargs=json.dumps(args))
                 for i, (name, args) in enumerate(said)
             ]
-        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks),
+        # As OpenAI's integration tells calls: as blocks and, for what still reads it, as the older list.
+        older = [{"id": block.tool_call_id, "type": "function",
+                  "function": {"name": block.tool_name, "arguments": block.tool_kwargs}}
+                 for block in blocks if isinstance(block, ToolCallBlock)]
+        kwargs = {"tool_calls": older} if older else {}
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks, additional_kwargs=kwargs),
                             raw={"usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}})
 
     @llm_chat_callback()

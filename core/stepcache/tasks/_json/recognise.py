@@ -242,6 +242,9 @@ def _key_lists(prompt: str, words: str) -> list[_Listed]:
     found: list[_Listed] = []
     position = 0
     while (mark := KEYS.search(words, position)) is not None:
+        if prompt[mark.start() - 1:mark.start()] == prompt[mark.end():mark.end() + 1] == '"':
+            position = mark.end()  # a word in quotes ("properties": ...) is spoken of; no list begins behind it
+            continue
         read = read_key_list(prompt, mark.end())
         unwanted = NOT_WANTED.search(words[max(0, mark.start() - 30):mark.start()])
         alone = read is not None and len(read.properties) == 1 and PLURAL.search(mark.group())
