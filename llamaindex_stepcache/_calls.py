@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.llms import LLM
+from llama_index_instrumentation.span import active_span_id
 
 from llamaindex_stepcache._convert import with_last_user_text
 from llamaindex_stepcache._payload import chat_completion, text_completion
@@ -25,7 +27,8 @@ class ModelCall:
     """One caller's call, made only when the core asks for it.
 
     `messages` are the caller's for a chat, `prompt` for a completion. The wrapped LLM's own methods are called, so
-    that each real call is told to callbacks once. `spoken` keeps its last whole reply.
+    that each real call is told to callbacks once. `spoken` keeps its last whole reply. `span` is the caller's span; it
+    is closed by the time a stream is read, and a real call stands below it nevertheless.
     """
 
     llm: LLM
@@ -35,6 +38,7 @@ class ModelCall:
     prompt: str = ""
     formatted: bool = False
     spoken: Any = None
+    span: str | None = field(default_factory=active_span_id.get)
 
     def generate(self, effect: Generate) -> Completion:
         if self.messages is None:
@@ -53,10 +57,11 @@ class ModelCall:
             yield self.generate(effect)
             return
         chunks: Any
-        if self.messages is None:
-            chunks = self.llm.stream_complete(self._text(effect), formatted=self.formatted, **self._options(effect))
-        else:
-            chunks = self.llm.stream_chat(self._messages(effect), **self._options(effect))
+        with _below(self.span):
+            if self.messages is None:
+                chunks = self.llm.stream_complete(self._text(effect), formatted=self.formatted, **self._options(effect))
+            else:
+                chunks = self.llm.stream_chat(self._messages(effect), **self._options(effect))
         last = None
         for chunk in chunks:
             last = chunk
@@ -68,11 +73,12 @@ class ModelCall:
             yield await self.agenerate(effect)
             return
         chunks: Any
-        if self.messages is None:
-            chunks = await self.llm.astream_complete(self._text(effect), formatted=self.formatted,
-                                                     **self._options(effect))
-        else:
-            chunks = await self.llm.astream_chat(self._messages(effect), **self._options(effect))
+        with _below(self.span):
+            if self.messages is None:
+                chunks = await self.llm.astream_complete(self._text(effect), formatted=self.formatted,
+                                                         **self._options(effect))
+            else:
+                chunks = await self.llm.astream_chat(self._messages(effect), **self._options(effect))
         last = None
         async for chunk in chunks:
             last = chunk
@@ -113,3 +119,13 @@ class ModelCall:
             options["response_format"] = dict(given) if given.get("type") == "json_object" else {
                 "type": "json_schema", "json_schema": {"name": "missing", "schema": dict(schema)}}
         return options
+
+
+@contextmanager
+def _below(span: str | None) -> Iterator[None]:
+    """Spans opened inside have this one above them."""
+    token = active_span_id.set(span)
+    try:
+        yield
+    finally:
+        active_span_id.reset(token)

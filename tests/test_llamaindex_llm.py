@@ -16,6 +16,8 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
+from llama_index_instrumentation.span.base import BaseSpan
+from llama_index_instrumentation.span_handlers.base import BaseSpanHandler
 from llamaindex_fakes import CallingLLM, SayingLLM
 from pydantic import BaseModel, Field
 
@@ -197,12 +199,27 @@ def test_one_more_required_field_costs_one_small_call(forms):
     assert len(llm.llm.log) == 2
 
 
-def test_as_structured_llm():
-    llm = saying(album_by_words)
-    response = llm.as_structured_llm(Album).complete("Describe the album Blue.")
-    assert response.raw == Album(title="Blue", year=1971)
-    llm.as_structured_llm(Album).complete("Describe the album Blue.")
+def album_by_calls(text, tools, messages):
+    if "Still to be written" in text:
+        return '{"label": "EMI"}'
+    return [(tools[0]["function"]["name"], {"title": "Blue", "year": 1971})]
+
+
+@pytest.mark.parametrize("make", [lambda: saying(album_by_words), lambda: calling(album_by_calls)],
+                         ids=["by words", "by calls"])
+def test_as_structured_llm_one_more_required_field_is_one_small_call(make):
+    llm = make()
+    asked = "Describe the album Blue."
+    for _ in range(2):
+        assert llm.as_structured_llm(Album).complete(asked).raw == Album(title="Blue", year=1971)
     assert len(llm.llm.log) == 1
+    larger = llm.as_structured_llm(LargerAlbum)
+    assert larger.complete(asked).raw == LargerAlbum(title="Blue", year=1971, label="EMI")
+    assert len(llm.llm.log) == 2
+    assert '"year"' not in str(llm.llm.log[1]).split("Still to be written")[1]
+    assert larger.chat([user(asked)]).raw.label == "EMI"
+    assert asyncio.run(larger.achat([user(asked)])).raw.label == "EMI"
+    assert len(llm.llm.log) == 2
 
 
 def add(a: int, b: int) -> int:
@@ -256,6 +273,51 @@ def test_events_come_in_pairs_and_tokens_count_what_was_sent():
     assert names == ["LLMChatStartEvent", "LLMChatEndEvent"] * 2
     assert marker(collecting.seen[-1].response)["source"] == "cache"
     assert counter.total_llm_token_count == 18
+
+
+class Spans(BaseSpanHandler[BaseSpan]):
+    """Keeps which span stands below which, by the names of their methods."""
+
+    seen: list = Field(default_factory=list)
+    names: dict = Field(default_factory=dict)
+
+    def new_span(self, id_, bound_args, instance=None, parent_span_id=None, tags=None, **kwargs):
+        self.names[id_] = id_.partition("-")[0]
+        self.seen.append((self.names.get(parent_span_id), self.names[id_]))
+        return BaseSpan(id_=id_, parent_id=parent_span_id)
+
+    def prepare_to_exit_span(self, id_, bound_args, instance=None, result=None, **kwargs):
+        return self.open_spans.get(id_)
+
+    def prepare_to_drop_span(self, id_, bound_args, instance=None, err=None, **kwargs):
+        return self.open_spans.get(id_)
+
+
+def test_a_request_is_one_span_and_a_real_call_one_below_it():
+    async def awaited(llm):
+        await llm.achat([user("Name a herb")])
+        return [chunk async for chunk in await llm.astream_complete("Name a fern")]
+
+    def all_ways(llm):
+        llm.chat([user("Name a tree")])
+        list(llm.stream_chat([user("Name a bush")]))
+        llm.complete("Name a rose")
+        list(llm.stream_complete("Name a weed"))
+        asyncio.run(awaited(llm))
+
+    llm, spans, root = calling(lambda *a: "an elm"), Spans(), get_dispatcher()
+    root.add_span_handler(spans)
+    ways = ["chat", "stream_chat", "complete", "stream_complete", "achat", "astream_complete"]
+    try:
+        all_ways(llm)
+        fresh, spans.seen = spans.seen, []
+        all_ways(llm)
+    finally:
+        root.span_handlers.remove(spans)
+    ours, inner = "StepCacheFunctionCallingLLM", "CallingLLM"
+    assert fresh == [pair for way in ways for pair in (
+        (None, f"{ours}.{way}"), (f"{ours}.{way}", f"{inner}.{way}"))]
+    assert spans.seen == [(None, f"{ours}.{way}") for way in ways]
 
 
 def test_settings_take_it_and_mirror_the_callback_manager():
@@ -323,14 +385,73 @@ def test_a_models_error_reaches_the_caller():
         saying(broken).complete("Name a tree")
 
 
-def test_fifty_at_once_call_once():
-    llm = calling(lambda *a: "an elm")
+class SlowLLM(CallingLLM):
+    """Takes a while for each reply."""
 
-    async def main():
-        return await asyncio.gather(*(llm.achat([user("Name a tree")]) for _ in range(50)))
+    async def achat(self, messages, tools=None, **kwargs):
+        await asyncio.sleep(0.2)
+        return await super().achat(messages, tools=tools, **kwargs)
 
-    assert {r.message.content for r in asyncio.run(main())} == {"an elm"}
-    assert len(llm.llm.log) == 1
+
+async def test_fifty_at_once_call_once_a_question_and_hold_up_nobody():
+    llm = StepCacheLLM(llm=SlowLLM(say=lambda text, tools, messages: f"You asked: {text}"), cache=memory())
+    questions = [f"Tell me about {topic}" for topic in ("rivers", "lakes", "hills", "woods", "roads")] * 10
+    ticks = 0
+
+    async def ticker():
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    ticking = asyncio.create_task(ticker())
+    replies = await asyncio.gather(*(llm.achat([user(question)]) for question in questions))
+    ticking.cancel()
+    assert [reply.message.content for reply in replies] == [f"You asked: {question}" for question in questions]
+    assert len({id(reply) for reply in replies}) == 50
+    assert len(llm.llm.log) == 5
+    assert ticks  # while all were waiting, the loop went on
+
+
+async def test_inside_a_running_loop_as_in_jupyter_both_kinds_of_calls_work():
+    """A synchronous call never waits for a task of the loop that it holds up."""
+    llm = StepCacheLLM(llm=SlowLLM(say=lambda *a: "an elm"), cache=memory())
+    waiting = asyncio.create_task(llm.achat([user("Name a tree")]))
+    await asyncio.sleep(0.05)
+    assert llm.chat([user("Name a tree")]).message.content == "an elm"
+    assert (await waiting).message.content == "an elm"
+    assert "".join(chunk.delta for chunk in llm.stream_chat([user("Name a tree")])) == "an elm"
+    assert llm.predict(PromptTemplate("Name a {thing}"), thing="bush") == "an elm"
+    assert (await llm.apredict(PromptTemplate("Name a {thing}"), thing="bush")) == "an elm"
+    assert len(llm.llm.log) == 3  # the tree by the task, the tree by the call that could not wait, and the bush
+
+
+def test_it_is_written_down_and_read_again_with_its_llm_and_cache_given():
+    llm = saying()
+    again = StepCacheLLM.from_dict(llm.to_dict(), llm=llm.llm, cache=":memory:")
+    assert isinstance(again, StepCacheLLM)
+    assert again.complete("Name a tree").text == llm.complete("Name a tree").text
+
+
+def test_langchain_and_llamaindex_share_a_store_without_mixing_replies():
+    from langchain_core.language_models import FakeListChatModel
+
+    from langchain_stepcache import StepCacheChatModel
+
+    class Calling(FakeListChatModel):
+        model_name: str = "calling"
+
+    cache = memory()
+    ours = StepCacheLLM(llm=CallingLLM(say=lambda *a: "an elm"), cache=cache)
+    theirs = StepCacheChatModel(model=Calling(responses=["an oak", "an ash"]), cache=cache)
+    for _ in range(2):
+        assert ours.chat([user("Name a tree")]).message.content == "an elm"
+        assert ours.complete("Name a tree").text == "an elm"
+        assert theirs.invoke("Name a tree").content == "an oak"
+        assert theirs.invoke("Please name a tree.").content == "an oak"
+        assert ours.chat([user("Please name a tree.")]).message.content == "an elm"
+    assert len(ours.llm.log) == 2
+    assert len({entry.partition for entry, _ in cache.store.scan()}) == 3
 
 
 def test_it_is_an_llm_of_its_own_partition():
