@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
+import httpx
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_tests.integration_tests import ChatModelIntegrationTests
@@ -17,8 +19,11 @@ from stepcache.stores.memory import MemoryStore
 # What the suites themselves provoke in LangChain and its OpenAI package.
 pytestmark = [pytest.mark.filterwarnings(f"ignore:{text}") for text in (
     "Received a Pydantic BaseModel V1 schema", "Cannot use method='json_schema'", ".*stream_events.*", ".*is in beta.*",
+    "OpenAI may require a filename", "LANGCHAIN_TESTS_USER_AGENT",
 )]
 
+PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Erk"
+                         "Jggg==")
 SERVER = Server()
 SHARED = StepCache(MemoryStore())
 
@@ -52,6 +57,14 @@ class OfTheStub:
     @property
     def model_override_value(self) -> str:
         return "stub-2"
+
+    supports_image_inputs = supports_image_urls = supports_image_tool_message = True
+    supports_pdf_inputs = supports_pdf_tool_message = supports_audio_inputs = supports_anthropic_inputs = True
+
+    @pytest.fixture(autouse=True)
+    def _files_at_hand(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The suite fetches pictures, sounds and documents from the net; what they show is all the same to the stub."""
+        monkeypatch.setattr(httpx, "get", lambda url, **kwargs: httpx.Response(200, content=PIXEL))
 
 
 class TestUnit(OfTheStub, ChatModelUnitTests):
