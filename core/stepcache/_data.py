@@ -457,6 +457,12 @@ class Result:
             "verified": self.verified,
         }
 
+    def __repr__(self) -> str:
+        output = self.output if len(self.output) <= 60 else self.output[:57] + "..."
+        return (f"Result({output!r}, outcome={self.outcome!r}, source={self.source!r}, "
+                f"reason={self.decision.reason!r}, verified={self.verified}, calls={self.calls}, saved={self.saved}, "
+                f"kept={self.kept}, regenerated={self.regenerated})")
+
     def __str__(self) -> str:
         return f"{self.output}\n[{self.outcome} from {self.source}: {self.decision.reason}]"
 

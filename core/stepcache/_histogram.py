@@ -72,6 +72,9 @@ class Histogram:
                 return bound
         return None
 
+    def __repr__(self) -> str:
+        return f"Histogram(count={self.count}, mean={self.mean}, half below {self.quantile(0.5)})"
+
     def __add__(self, other: Histogram) -> Histogram:
         if not isinstance(other, Histogram):
             return NotImplemented

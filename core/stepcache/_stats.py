@@ -142,6 +142,9 @@ class Stats:
             raise ConfigurationError(f"Stats.load takes a file that Stats.save wrote ({error})") from error
         return cls.from_dict(values)
 
+    def __repr__(self) -> str:
+        return f"Stats({self}; outcomes={dict(self.outcomes)}, sources={dict(self.sources)}, skips={dict(self.skips)})"
+
     def __str__(self) -> str:
         share = f"{self.served / self.requests:.0%}" if self.requests else "none"
         return (f"{self.requests} requests, {share} served without a model call, {self.calls} model calls, "
