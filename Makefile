@@ -5,6 +5,7 @@
 #   make notebooks run all notebooks          make examples            run all examples
 #   make wheel-check build and try the wheel  make versions            the adapters with the oldest frameworks
 #   make bench     the paper's benchmark      make bench-quick         the same in under three minutes
+#   make bench-speed   what the cache itself costs
 #   make clean     remove what make made (models and pip's cache stay)
 #
 # PyTorch is installed first, from TORCH: what a plain `pip install torch` brings differs between machines. For a CPU
@@ -18,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_CACHE ?= .cache/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types notebooks examples wheel-check versions bench bench-quick clean
+.PHONY: help demo test lint types notebooks examples wheel-check versions bench bench-quick bench-speed clean
 
 help:
 	@sed -n 's/^#  //p' Makefile
@@ -74,6 +75,9 @@ bench: $(VENV)/.dev
 
 bench-quick: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.paper quick $(ARGS)
+
+bench-speed: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.speed $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

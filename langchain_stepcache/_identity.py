@@ -9,11 +9,11 @@ from langchain_core.language_models import BaseLanguageModel
 
 from stepcache._identity import TRANSPORT, Identity, identity_of_options, warn_once
 
-__all__ = ["identity_of"]
+__all__ = ["OPTIONS", "identity_of"]
 
 # Among the fields a model doesn't declare as its parameters, a string or whole number is as often its own state (a
 # counter, the last reply) as an option, so only these names are taken; a fraction is an option.
-_OPTIONS = frozenset({
+OPTIONS = frozenset({
     "model", "model_name", "model_id", "deployment_name", "base_url", "api_base", "openai_api_base", "endpoint_url",
     "max_tokens", "max_output_tokens", "max_completion_tokens", "max_new_tokens", "num_predict", "top_k", "seed", "n",
     "best_of", "num_ctx", "n_ctx", "num_beams", "beam_width", "top_logprobs", "thinking_budget", "random_seed",
@@ -38,7 +38,7 @@ def _configuration(model: BaseLanguageModel[Any]) -> dict[str, Any]:
         if field.exclude or name in TRANSPORT:
             continue
         value = getattr(model, name, None)
-        if name in _OPTIONS or isinstance(value, float):
+        if name in OPTIONS or isinstance(value, float):
             known[name] = value
     if model.is_lc_serializable():
         try:

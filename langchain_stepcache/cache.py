@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -20,11 +19,13 @@ from langchain_stepcache._calls import ModelCall, takes_formats
 from langchain_stepcache._conversation import conversation_of
 from langchain_stepcache._demand import demand_of
 from langchain_stepcache._llm_string import options_of
+from langchain_stepcache._memo import Built, Known, Memo, new_id
 from langchain_stepcache._payload import generations_of, payload_of
 from langchain_stepcache._reply import chat_result, completion_of
 from langchain_stepcache._tracing import ambient_callbacks
 from stepcache import CacheControl, Completion, Result, StepCache
 from stepcache._asked import Asked, Conversation, asked_of
+from stepcache._control import ambient
 from stepcache._effects import Generate
 from stepcache._identity import identity_of_options
 from stepcache.errors import ConfigurationError, loggable
@@ -57,13 +58,16 @@ class LangChainStepCache(BaseCache):
         self.step_cache = StepCache.of(cache)
         self.patch_model = patch_model
         self._warned = False
+        self._memo = Memo()
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """The generations recorded for this very request, or made for it from a similar one; else None."""
         try:
+            if (again := self._again(prompt, llm_string)) is not None:
+                return again
             call = _read(prompt, llm_string, self.patch_model)
             generate = None if self.patch_model is None else call.generate
-            return call.generations(self.step_cache.lookup(call.asked.request, generate))
+            return self._told(call, llm_string, self.step_cache.lookup(call.asked.request, generate))
         except Exception as error:  # LangChain doesn't catch: the caller would lose an answer to its cache
             self._failed("looking up", error)
             return None
@@ -71,9 +75,11 @@ class LangChainStepCache(BaseCache):
     async def alookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """As `lookup`, never blocking the event loop."""
         try:
+            if (again := self._again(prompt, llm_string)) is not None:
+                return again
             call = _read(prompt, llm_string, self.patch_model)
             generate = None if self.patch_model is None else call.agenerate
-            return call.generations(await self.step_cache.alookup(call.asked.request, generate))
+            return self._told(call, llm_string, await self.step_cache.alookup(call.asked.request, generate))
         except Exception as error:  # as above
             self._failed("looking up", error)
             return None
@@ -100,6 +106,18 @@ class LangChainStepCache(BaseCache):
         """Remove everything, or what `namespace`, `model`, `tag` or `older_than` name."""
         self.step_cache.clear(**kwargs)
 
+    def _again(self, prompt: str, llm_string: str) -> list[Generation] | None:
+        known = self._memo.get((prompt, llm_string))
+        built = None if known is None else known.again(self.step_cache)
+        return None if built is None else built[0]
+
+    def _told(self, call: _Call, llm_string: str, result: Result | None) -> list[Generation] | None:
+        """The reply, which will need no reading of the two texts when it is asked for again."""
+        if result is not None and result.exact and ambient() is None:
+            known = Known(call.asked.request, result.key, call.built, named=True)
+            self._memo.put((call.prompt, llm_string), known, len(call.prompt) + len(llm_string))
+        return None if result is None else call.built(result)[0] or None
+
     def _failed(self, doing: str, error: Exception) -> None:
         if self.step_cache.policy.strict:
             raise error
@@ -124,25 +142,23 @@ class _Call:
     format: Mapping[str, Any] | None
     patch_model: BaseChatModel | BaseLLM | None
 
-    def generations(self, result: Result | None) -> list[Generation] | None:
-        """A list LangChain takes for a hit: never empty, all new objects, usage always whole."""
-        if result is None:
-            return None
+    def built(self, result: Result) -> Built:
+        """The candidates as LangChain takes them for a hit: all new objects, usage always whole."""
         if not self.chat:
             exact = generations_of(result.payload)
             if exact is not None and result.exact:
-                return exact
+                return exact, None
             made = exact or [Generation(text=result.output)]
             for generation in made:
                 generation.generation_info = {**(generation.generation_info or {}), "stepcache": result.marker()}
-            return made
+            return made, None
         reply = chat_result(result, self.asked.demand).generations
         for generation in reply:
             message = generation.message
-            message.id = f"lc_run--{uuid.uuid4()}"  # under an old id a graph would overwrite the old message
+            message.id = new_id()
             if isinstance(message, AIMessage) and message.usage_metadata is None:
                 message.usage_metadata = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
-        return list(reply) or None
+        return list(reply), None
 
     def completion(self, return_val: RETURN_VAL_TYPE) -> Completion | None:
         candidates = list(return_val)

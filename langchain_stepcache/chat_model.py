@@ -21,10 +21,13 @@ from langchain_stepcache._conversation import conversation_of
 from langchain_stepcache._demand import STRUCTURED, demand_of
 from langchain_stepcache._graft import graft
 from langchain_stepcache._identity import identity_of
+from langchain_stepcache._memo import Built, Known, Memo
+from langchain_stepcache._raw import Raw, raw_call
 from langchain_stepcache._reply import chat_result
 from langchain_stepcache._wrapper import Wrapper, theirs, with_cache
 from stepcache import Result, StepCache
 from stepcache._asked import CONTROL, Asked, asked_of, control_of
+from stepcache._control import ambient
 from stepcache._identity import warn_once
 from stepcache.errors import ConfigurationError
 
@@ -50,6 +53,7 @@ class StepCacheChatModel(Wrapper, BaseChatModel):
     trace_calls: bool = False
 
     _open: StepCache = PrivateAttr()
+    _memo: Memo = PrivateAttr(default_factory=Memo)
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__(*args, **with_cache(fields))
@@ -82,15 +86,25 @@ class StepCacheChatModel(Wrapper, BaseChatModel):
         self, messages: list[BaseMessage], stop: list[str] | None = None,
         run_manager: CallbackManagerForLLMRun | None = None, **kwargs: Any,
     ) -> ChatResult:
+        raw = self._raw(messages, stop, kwargs)
+        if (again := self._again(raw)) is not None:
+            return again
         asked, call = self._call(messages, stop, run_manager, kwargs)
-        return chat_result(self._open.run(asked.request, call.generate), asked.demand, call.spoken)
+        result = self._open.run(asked.request, call.generate)
+        self._remember(raw, asked, result)
+        return chat_result(result, asked.demand, call.spoken)
 
     async def _agenerate(
         self, messages: list[BaseMessage], stop: list[str] | None = None,
         run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any,
     ) -> ChatResult:
+        raw = self._raw(messages, stop, kwargs)
+        if (again := self._again(raw)) is not None:
+            return again
         asked, call = self._call(messages, stop, run_manager, kwargs)
-        return chat_result(await self._open.arun(asked.request, call.agenerate), asked.demand, call.spoken)
+        result = await self._open.arun(asked.request, call.agenerate)
+        self._remember(raw, asked, result)
+        return chat_result(result, asked.demand, call.spoken)
 
     def _stream(
         self, messages: list[BaseMessage], stop: list[str] | None = None,
@@ -117,6 +131,28 @@ class StepCacheChatModel(Wrapper, BaseChatModel):
                     if run_manager is not None:
                         await run_manager.on_llm_new_token(str(chunk.text), chunk=chunk)
                     yield chunk
+
+    def _raw(self, messages: list[BaseMessage], stop: list[str] | None, kwargs: Mapping[str, Any]) -> Raw | None:
+        """All that a plain call depends on, unread; None for any other call."""
+        return None if kwargs or stop else raw_call(self.llm, messages)
+
+    def _again(self, raw: Raw | None) -> ChatResult | None:
+        known = None if raw is None else self._memo.get(raw)
+        built = None if known is None else known.again(self._open)
+        return None if built is None else ChatResult.model_construct(generations=built[0], llm_output=built[1])
+
+    def _remember(self, raw: Raw | None, asked: Asked, result: Result) -> None:
+        """How to ask for an exact repetition without reading the call, once it has been repeated."""
+        if raw is None or not result.exact or ambient() is not None:
+            return
+        demand = asked.demand
+
+        def build(repeated: Result) -> Built:
+            made = chat_result(repeated, demand)
+            return list(made.generations), made.llm_output
+
+        self._memo.put(raw, Known(asked.request, result.key, build, named=False),
+                       sum(len(text) for _, text in raw.messages))
 
     def _call(self, messages: list[BaseMessage], stop: list[str] | None, manager: Any, kwargs: Mapping[str, Any]
               ) -> tuple[Asked, ModelCall]:

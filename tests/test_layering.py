@@ -14,8 +14,8 @@ import stepcache
 ROOT = Path(stepcache.__file__).parent
 LAYERS = (  # lower may not import higher; a name stands for the module or the package of that name
     {"errors"}, {"_html"}, {"_data", "_display"},
-    {"segment", "_marker", "_policy", "_codec", "_breaker", "_workers", "_control", "_recorder", "_stable", "_identity",
-     "_demand"},
+    {"segment", "_marker", "_policy", "_codec", "_repeats", "_breaker", "_workers", "_control", "_recorder", "_gather",
+     "_stable", "_identity", "_demand"},
     {"patching", "protocols"}, {"tasks", "_gate"}, {"_decide", "_asked"}, {"_effects"}, {"_flow"},
     {"_backend", "_drive", "_flight", "_histogram", "_replay"}, {"_stats"}, {"_cache"},
     {"_report"}, {"replay", "testing", "cli", "demo"},

@@ -299,3 +299,18 @@ def test_words_about_a_fraction_hold_only_where_it_comes_out_even() -> None:
         "10", "14"
     ).replace("= 5", "= 7")
     assert rewritten(prompt, FRACTION, "Solve 2x + 3 = 14 for x.") is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_glance_refutes_fails_its_check_too(form: str) -> None:
+    chance = random.Random(form)
+    refuted = 0
+    for _ in range(30):
+        old, new = problem(chance, form), problem(chance, form)
+        entry = entry_of(old.prompt, derive(old, chance))
+        for asked in (old, new):
+            spec = spec_of(asked.prompt)
+            if spec.refutes(entry):
+                refuted += 1
+                assert not spec.check(entry.reply).ok
+    assert refuted > 10

@@ -6,14 +6,17 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import Any, assert_never
 
+from stepcache._codec import kept_form, private_copy
 from stepcache._data import Entry, Match
 from stepcache._effects import Block, Compute, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
+from stepcache._gather import Gathered
 from stepcache._policy import Policy
 from stepcache._recorder import Recorder
 from stepcache._workers import Workers
@@ -76,8 +79,8 @@ class Backend:
         self._loaded = False
         self._store_loaded = not hasattr(store, "load")
         self._load_lock = threading.Lock()
-        self._embed_seconds = 0.0
-        self._recorder = Recorder(self._write)
+        self._vectors = Gathered(self._embed_many, together=getattr(type(embedder), "batches", False) is True)
+        self._recorder = Recorder(self._write, self._prepare)
         self._dimensions: int | None = None
         self._semantic = embedder is not None
         # Only a class that says so of itself: what a subclass of a quick store does nobody knows.
@@ -122,14 +125,23 @@ class Backend:
         if not self._store_guard.closed:
             return (_nothing_of(effect),)
         if isinstance(effect, Fetch):
-            if (waiting := self._recorder.find(effect.namespace, effect.key)) is not None:
-                return (waiting,)
+            found = self.peek(effect.namespace, effect.key)
             try:
-                found = self.store.peek(effect.namespace, effect.key)
-            except Exception:  # the store's own fault shows in the guarded call that follows
+                return None if found is None else (private_copy(found),)
+            except StoreError:  # a payload of some other store's that is no JSON: as `get` gives it
                 return None
-            return None if found is None else (found,)
         return None
+
+    def peek(self, namespace: str, key: str) -> Entry | None:
+        """What memory holds for a key, as it is held (not to be changed); None says nothing."""
+        if not self._store_guard.closed:
+            return None
+        if (waiting := self._recorder.find(namespace, key)) is not None:
+            return waiting
+        try:
+            return self.store.peek(namespace, key)
+        except Exception:  # the store's own fault shows in the guarded call that follows
+            return None
 
     def _work(self, effect: Effect) -> tuple[Callable[[], Any], float | None, _Guard]:
         """What to do, how long it may take (None: not at all worth a thread), and whose fault a failure is."""
@@ -200,18 +212,19 @@ class Backend:
     def _save(self, effect: Save) -> bool:
         """Store at once what has a vector or needs none; embed the rest later, unless that takes no time."""
         if self._recorder.find(effect.entry.namespace, effect.entry.key) is not None:
-            return self._recorder.submit(effect.entry)  # behind the older one, which would else be written over it
+            # behind the older one, which would else be written over it
+            return self._recorder.submit(kept_form(effect.entry))
         if effect.vector is not None or not self._semantic or not self._embedder_guard.closed:
             self._put(effect.entry, effect.vector)
             return True
         if self._inline():
             self._write(effect.entry)
             return True
-        return self._recorder.submit(effect.entry)
+        return self._recorder.submit(kept_form(effect.entry))
 
     def _inline(self) -> bool:
         """Whether to embed on the caller's path: where that is known to take no time, or a fault must be raised."""
-        return self.policy.strict or (self._loaded and self._embed_seconds < _INLINE_SECONDS)
+        return self.policy.strict or (self._loaded and self._vectors.seconds < _INLINE_SECONDS)
 
     def _put(self, entry: Entry, vector: tuple[float, ...] | None) -> None:
         if vector is not None and self.embedder is not None:
@@ -249,13 +262,19 @@ class Backend:
         self._load()
         if not self._semantic:
             return None
+        return self._vectors.vector(_clean(text))
+
+    def _embed_many(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
         assert self.embedder is not None
-        # Tokenizers refuse lone surrogates; for similarity a replacement character does as well.
-        clean = text.encode("utf-8", "replace").decode("utf-8")
-        start = time.perf_counter()
-        vector = self._checked(self.embedder.embed(clean))
-        self._embed_seconds = time.perf_counter() - start
-        return vector
+        found = [self.embedder.embed(texts[0])] if len(texts) == 1 else self.embedder.embed_many(texts)
+        return [self._checked(vector) for vector in found]
+
+    def _prepare(self, entries: Sequence[Entry]) -> None:
+        """Embed together what is about to be written one by one; a fault shows, and is dealt with, there."""
+        with suppress(Exception):
+            self._load()
+            if self._semantic:
+                self._vectors.prepare([_clean(entry.request.prompt) for entry in entries])
 
     def _loads_slowly(self) -> bool:
         return not self._loaded and hasattr(self.embedder, "load")
@@ -290,6 +309,11 @@ class Backend:
     def _judge(self, effect: Judge) -> bool:
         assert self.policy.judge is not None
         return bool(self.policy.judge(effect.cached_prompt, effect.new_prompt))
+
+
+def _clean(text: str) -> str:
+    """Tokenizers refuse lone surrogates; for similarity a replacement character does as well."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _nothing_of(effect: Effect) -> Any:

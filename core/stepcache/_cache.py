@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -20,15 +19,16 @@ from weakref import WeakValueDictionary
 
 from stepcache import _drive, _flow
 from stepcache._backend import Backend
-from stepcache._codec import decode_line, encode_line
+from stepcache._codec import copy_json, decode_line, encode_line
 from stepcache._control import disabled, merged, with_control
-from stepcache._data import CacheControl, Completion, Decision, Entry, Request, Result, Skip, Usage
+from stepcache._data import CacheControl, Completion, Decision, Request, Result, Skip, Usage
 from stepcache._effects import Generate
 from stepcache._flight import Flights, Ticket, await_turn, wait_turn
 from stepcache._policy import Policy
+from stepcache._repeats import Repeats
 from stepcache._replay import pieces
 from stepcache._stats import Stats, Tallies
-from stepcache.errors import ConfigurationError, loggable
+from stepcache.errors import ConfigurationError, StoreError, loggable
 from stepcache.protocols import AsyncModel, AsyncStreamingModel, Embedder, Hook, Model, Store, StreamingModel, Task
 from stepcache.tasks import DEFAULT_TASKS
 from stepcache.tasks._spec import Spec
@@ -36,7 +36,6 @@ from stepcache.tasks._spec import Spec
 __all__ = ["StepCache"]
 
 _log = logging.getLogger("stepcache")
-_MAX_TRUSTED = 4096
 _SETTLE_SECONDS = 120.0  # long enough for an embedder that is being loaded
 _by_path: WeakValueDictionary[str, StepCache] = WeakValueDictionary()
 _by_path_lock = threading.Lock()
@@ -85,8 +84,7 @@ class StepCache:
         self._backend = Backend(store, embedder, policy)
         self._flights = Flights()
         self._tallies = Tallies()
-        self._trusted: OrderedDict[str, Entry] = OrderedDict()
-        self._trust_lock = threading.Lock()
+        self._repeats = Repeats(_flow.repeated)
 
     # -- opening ------------------------------------------------------------------------------------------------
 
@@ -224,17 +222,19 @@ class StepCache:
     def lookup(self, request: Request | str, generate: Callable[[Generate], Completion] | None = None, *,
                model: Model | None = None) -> Result | None:
         """The reply the cache can give without a whole new answer, or None. A `model` lets it patch and repair."""
+        started, seconds = time.perf_counter(), dict[str, float]()
         asked = with_control(_request(request, None, None, None))
         if disabled():
             return None
+        if (known := self._repeated(asked, key := self._flight_key(asked), started)) is not None:
+            return known
         if model is not None:
             chosen = model
 
             def generate(effect: Generate) -> Completion:
                 return Completion.of(chosen(effect.prompt, effect.purpose))
 
-        started, seconds = time.perf_counter(), dict[str, float]()
-        flow = _flow.lookup(asked, self._world(None, seconds), may_patch=generate is not None)
+        flow = _flow.lookup(asked, self._world(key, seconds), may_patch=generate is not None)
         result = _drive.run(flow, self._backend, generate or _no_model, seconds)
         finished = self._finished(asked, result, seconds, started)
         return None if finished.source == "model" else finished
@@ -242,11 +242,13 @@ class StepCache:
     async def alookup(self, request: Request | str,
                       generate: Callable[[Generate], Awaitable[Completion]] | None = None) -> Result | None:
         """As `lookup`, async."""
+        started, seconds = time.perf_counter(), dict[str, float]()
         asked = with_control(_request(request, None, None, None))
         if disabled():
             return None
-        started, seconds = time.perf_counter(), dict[str, float]()
-        flow = _flow.lookup(asked, self._world(None, seconds), may_patch=generate is not None)
+        if (known := self._repeated(asked, key := self._flight_key(asked), started)) is not None:
+            return known
+        flow = _flow.lookup(asked, self._world(key, seconds), may_patch=generate is not None)
         result = await _drive.arun(flow, self._backend, generate or _no_async_model, seconds)
         finished = self._finished(asked, result, seconds, started)
         return None if finished.source == "model" else finished
@@ -273,7 +275,10 @@ class StepCache:
         """Answer one request; `generate` performs a `Generate` effect. The same request at once calls once."""
         started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
-        ticket = wait_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        key = self._flight_key(request)
+        if (known := self._repeated(request, key, started)) is not None:
+            return known
+        ticket = wait_turn(self._flights, key, self.policy.flight_timeout)
         if ticket.shared is not None:
             return self._shared(request, ticket.shared, started)
         with self._flights.leading(ticket) as landed, self._flights.held(ticket):
@@ -286,13 +291,29 @@ class StepCache:
         """As `run`, async."""
         started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
-        ticket = await await_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        key = self._flight_key(request)
+        if (known := self._repeated(request, key, started)) is not None:
+            return known
+        ticket = await await_turn(self._flights, key, self.policy.flight_timeout)
         if ticket.shared is not None:
             return self._shared(request, ticket.shared, started)
         with self._flights.leading(ticket) as landed, self._flights.held(ticket):
             driven = await _drive.arun(self._flow_for(request, ticket, seconds), self._backend, generate, seconds)
             result = self._finished(request, driven, seconds, started)
             landed.append(result)
+        return result
+
+    def repeat(self, request: Request, key: str) -> Result | None:
+        """What memory has for this very request, whose key is given; None says nothing.
+
+        For adapters that keep a request with its key: the control in force is the request's own, and the result is
+        shared between callers, so that its payload must not be changed.
+        """
+        started = time.perf_counter()
+        if (result := self._remembered(request, key)) is not None:
+            seconds = _at_once(started)
+            shown = replace(_with_own_payload(result), seconds=seconds) if self.hooks else result
+            self._reported(request, shown, seconds)
         return result
 
     def run_stream(self, request: Request, generate: Callable[[Generate], Iterator[Any]]) -> Iterator[Any]:
@@ -303,7 +324,11 @@ class StepCache:
         """
         started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
-        ticket = wait_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        key = self._flight_key(request)
+        if (known := self._repeated(request, key, started)) is not None:
+            yield known
+            return
+        ticket = wait_turn(self._flights, key, self.policy.flight_timeout)
         if ticket.shared is not None:
             yield self._shared(request, ticket.shared, started)
             return
@@ -321,7 +346,11 @@ class StepCache:
         """As `run_stream`, async."""
         started, seconds = time.perf_counter(), dict[str, float]()
         request = with_control(request)
-        ticket = await await_turn(self._flights, self._flight_key(request), self.policy.flight_timeout)
+        key = self._flight_key(request)
+        if (known := self._repeated(request, key, started)) is not None:
+            yield known
+            return
+        ticket = await await_turn(self._flights, key, self.policy.flight_timeout)
         if ticket.shared is not None:
             yield self._shared(request, ticket.shared, started)
             return
@@ -351,6 +380,24 @@ class StepCache:
         except Exception:  # a broken explicit task; the flow meets the same fault and reports it
             return None
 
+    def _repeated(self, request: Request, key: str | None, started: float) -> Result | None:
+        """An exact repetition's own copy of its result, where memory has it; None says nothing."""
+        result = None if key is None else self._remembered(request, key)
+        if result is None:
+            return None
+        seconds = _at_once(started)
+        return self._reported(request, replace(_with_own_payload(result), seconds=seconds), seconds)
+
+    def _remembered(self, request: Request, key: str) -> Result | None:
+        """What the flow would find by its first step, served without the flow; as shared."""
+        control = request.control
+        if control.no_cache or control.refresh or self.policy.shadow:
+            return None
+        entry = self._backend.peek(request.wall, key)
+        if entry is None or not entry.fresh(self.clock(), control.max_age):
+            return None
+        return self._repeats.result(entry)
+
     def _shared(self, request: Request, result: Result, started: float) -> Result:
         """A follower's own copy of the leader's result: no call of its own."""
         seconds = {"wait": time.perf_counter() - started}
@@ -360,27 +407,22 @@ class StepCache:
 
     def _world(self, key: str | None, seconds: dict[str, float], policy: Policy | None = None) -> _flow.World:
         return _flow.World(now=self.clock(), policy=policy or self.policy, tasks=self.tasks, key=key,
-                           trusted=self._is_trusted, trust=self._trust, seconds=seconds)
-
-    def _is_trusted(self, entry: Entry) -> bool:
-        known = self._trusted.get(entry.key)
-        return known is not None and (known is entry or known.steps == entry.steps)
-
-    def _trust(self, entry: Entry) -> None:
-        with self._trust_lock:
-            self._trusted[entry.key] = entry
-            self._trusted.move_to_end(entry.key)
-            while len(self._trusted) > _MAX_TRUSTED:
-                self._trusted.popitem(last=False)
+                           trusted=self._repeats.trusts, trust=self._repeats.trust, seconds=seconds)
 
     def _finished(self, request: Request, result: Result, seconds: dict[str, float], started: float) -> Result:
-        """Count, log and report one finished request; what no stage accounts for went into deciding."""
+        """Count, log and report one finished request; what no stage accounts for went into deciding.
+
+        A recorded payload is copied, as callers may change what they are given.
+        """
         if disabled():
             return result
         total = time.perf_counter() - started
         seconds["decide"] = total - sum(seconds.values())
         seconds["total"] = total
-        self._tallies.count(request, result)
+        return self._reported(request, _with_own_payload(result), seconds)
+
+    def _reported(self, request: Request, result: Result, seconds: dict[str, float]) -> Result:
+        self._tallies.count(request, result, seconds)
         decision = result.decision
         if isinstance(decision, Skip):  # the reason may quote the prompt, so it stays below INFO
             _log.info("skip: %s (entry %s)", decision.code, decision.match.entry.key[:8])
@@ -391,8 +433,6 @@ class StepCache:
             except Exception as error:  # an observer must not break what it observes
                 _log.warning("a hook failed (%s)", loggable(error))
                 _log.debug("a hook failed", exc_info=True)
-        if result.source == "cache" and result.payload is not None:
-            return replace(result, payload=copy.deepcopy(result.payload))  # callers may change what they are given
         return result
 
     # -- keeping ------------------------------------------------------------------------------------------------
@@ -411,17 +451,14 @@ class StepCache:
             keys.add(result.matched)
             if result.matched != result.key:
                 self.store.block(result.namespace, result.matched, result.key)
-        with self._trust_lock:
-            for key in keys:
-                self._trusted.pop(key, None)
+        self._repeats.forget(keys)
         return self.store.delete(result.namespace, keys)
 
     def clear(self, *, namespace: str | None = None, model: str | None = None, tag: str | None = None,
               older_than: float | None = None) -> int:
         """Remove entries: all, or those of a namespace, model identity, tag or age in seconds. Returns how many."""
         self._backend.settle(_SETTLE_SECONDS)
-        with self._trust_lock:
-            self._trusted.clear()
+        self._repeats.clear()
         if model is None and tag is None and older_than is None:
             return self.store.clear(namespace)
         now = self.clock()
@@ -527,6 +564,20 @@ def _offers(given: object, protocol: type) -> bool:
     missing = object()
     names = [name for name in vars(protocol) if not name.startswith("_")]
     return all(getattr_static(given, name, missing) is not missing for name in names)
+
+
+def _at_once(started: float) -> dict[str, float]:
+    total = time.perf_counter() - started
+    return {"fetch": total, "decide": 0.0, "total": total}
+
+
+def _with_own_payload(result: Result) -> Result:
+    if result.source != "cache" or not isinstance(result.payload, dict | list):
+        return result
+    try:
+        return replace(result, payload=copy_json(result.payload))
+    except StoreError:  # a payload of some other store's that is no JSON
+        return replace(result, payload=copy.deepcopy(result.payload))
 
 
 def _request(request: Request | str, control: CacheControl | None, spec: Spec | Task | None,

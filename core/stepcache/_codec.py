@@ -31,6 +31,7 @@ __all__ = [
     "encode_line",
     "kept_form",
     "pack_vector",
+    "private_copy",
     "same_signature",
     "sign",
     "unpack_vector",
@@ -62,6 +63,13 @@ def copy_json(value: Any, depth: int = MAX_DEPTH) -> Any:
         return _checked(value, depth)
     except _Unfit as unfit:
         raise StoreError(f"payload is not plain JSON: {unfit}") from None
+
+
+def private_copy(entry: Entry) -> Entry:
+    """What a caller may do with as it likes: the payload, the only part that could be changed, is copied."""
+    if not isinstance(entry.payload, dict | list):
+        return entry
+    return replace(entry, payload=copy_json(entry.payload))
 
 
 def _checked(value: Any, depth: int) -> Any:

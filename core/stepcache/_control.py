@@ -11,7 +11,7 @@ from typing import Any
 
 from stepcache._data import CacheControl, Request
 
-__all__ = ["control", "disabled", "merged", "with_control"]
+__all__ = ["ambient", "control", "disabled", "merged", "with_control"]
 
 _ambient: ContextVar[CacheControl | None] = ContextVar("stepcache_control", default=None)
 _DEFAULT = CacheControl()
@@ -42,6 +42,11 @@ def merged(inner: CacheControl, outer: CacheControl | None) -> CacheControl:
         if getattr(inner, field.name) == getattr(_DEFAULT, field.name)
     }
     return replace(inner, **taken)
+
+
+def ambient() -> CacheControl | None:
+    """What the surrounding `control(...)` asks for, if there is one."""
+    return _ambient.get()
 
 
 def with_control(request: Request) -> Request:

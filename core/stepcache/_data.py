@@ -268,6 +268,8 @@ class Entry:
         A clock that has run backwards past the entry's creation does not make it immortal: such an entry is
         stale as soon as it has any time limit.
         """
+        if max_age is None and self.expires_at is None:
+            return True
         age = now - self.created_at
         limits = [limit for limit in (max_age, None if self.expires_at is None else self.expires_at - self.created_at)
                   if limit is not None]

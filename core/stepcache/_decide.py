@@ -48,26 +48,31 @@ def decide(
     refusals: list[Refusal] = []
     skips: list[Skip] = []
     failing: list[_Failing] = []
+    refuted: list[Match] = []
     for match in matches:
         if match.similarity is not None and match.similarity < policy.min_similarity:
             continue
-        judged = _compare(match, spec, same)
+        if failing and match.entry.task == spec.kind and spec.refutes(match.entry):
+            refuted.append(match)  # no reuse; where the one before it can be rewritten, it need not be verified
+            continue
+        judged = _judge(match, spec, same, refusals, skips)
         if isinstance(judged, Reuse):
             return judged, tuple(refusals)
-        if isinstance(judged, Refusal):
-            refusals.append(judged)
-            judged = judged.skip
-        if isinstance(judged, Skip):
-            skips.append(judged)
-        else:
+        if judged is not None:
             failing.append(judged)
     # Dearer ways only when no match serves as it stands: computation first, and the model last.
-    if policy.rewrite:
-        for i, match_failing in enumerate(failing):
-            rewritten = _rewrite(match_failing, spec)
-            if isinstance(rewritten, Patch):
+    for i, known in enumerate(failing):
+        if isinstance(rewritten := _rewritten(known, spec, policy), Patch):
+            return rewritten, tuple(refusals)
+        failing[i] = rewritten
+    for match in refuted:
+        judged = _judge(match, spec, same, refusals, skips)
+        if isinstance(judged, Reuse):
+            return judged, tuple(refusals)
+        if judged is not None:
+            if isinstance(rewritten := _rewritten(judged, spec, policy), Patch):
                 return rewritten, tuple(refusals)
-            failing[i] = rewritten
+            failing.append(rewritten)
     plans = [_plan(match_failing, spec, prompt, policy) for match_failing in failing]
     patches = [plan for plan in plans if isinstance(plan, Patch)]
     if patches:
@@ -88,6 +93,20 @@ class _Failing:
     steps: tuple[Step, ...]
     verdicts: tuple[Verdict, ...]
     why: str
+
+
+def _judge(
+    match: Match, spec: Spec, same: frozenset[str], refusals: list[Refusal], skips: list[Skip]
+) -> Reuse | _Failing | None:
+    """As `_compare`, keeping a refusal or skip for later."""
+    judged = _compare(match, spec, same)
+    if isinstance(judged, Refusal):
+        refusals.append(judged)
+        judged = judged.skip
+    if isinstance(judged, Skip):
+        skips.append(judged)
+        return None
+    return judged
 
 
 def _compare(match: Match, spec: Spec, same: frozenset[str]) -> Reuse | Skip | Refusal | _Failing:
@@ -113,8 +132,10 @@ def _compare(match: Match, spec: Spec, same: frozenset[str]) -> Reuse | Skip | R
                     why=whole.detail or "the reply fails its check")
 
 
-def _rewrite(failing: _Failing, spec: Spec) -> Patch | _Failing:
+def _rewritten(failing: _Failing, spec: Spec, policy: Policy) -> Patch | _Failing:
     """Make failing steps right by computation; what is left failing goes on as far as it came."""
+    if not policy.rewrite:
+        return failing
     entry = failing.match.entry
     steps = spec.rewrite(entry.steps, entry)
     if steps is None:

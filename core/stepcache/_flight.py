@@ -6,7 +6,7 @@ wait each in their own way over one logic.
 
 from __future__ import annotations
 
-import asyncio
+import sys
 import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future
@@ -93,6 +93,9 @@ class Flights:
 
 def in_event_loop() -> bool:
     """A thread that runs an event loop must not block: the flight's leader may be a task of that very loop."""
+    asyncio = sys.modules.get("asyncio")  # importing it takes a while, and without it there is no loop
+    if asyncio is None:
+        return False
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -118,6 +121,8 @@ def wait_turn(flights: Flights, key: str | None, timeout: float) -> Ticket:
 
 async def await_turn(flights: Flights, key: str | None, timeout: float) -> Ticket:
     """As `wait_turn`, from a task."""
+    import asyncio
+
     boarding = flights.board(key, may_wait=True)
     told: tuple[Fate, Any] | None = None
     while True:

@@ -39,7 +39,7 @@ from stepcache.protocols import Task
 from stepcache.tasks._spec import Spec
 from stepcache.tasks.text import PlainText
 
-__all__ = ["Plan", "World", "answer", "lookup", "plain_call", "plan", "recognise", "record"]
+__all__ = ["Plan", "World", "answer", "lookup", "plain_call", "plan", "recognise", "record", "repeated"]
 
 _log = logging.getLogger("stepcache")
 
@@ -371,15 +371,24 @@ class _Tally:
         )
 
 
+def _reused(decision: Reuse, key: str, namespace: str, seconds: dict[str, float]) -> Result:
+    entry = decision.match.entry
+    return Result(
+        output=entry.reply, steps=entry.steps, decision=decision, source="cache", verified=True, payload=entry.payload,
+        saved=None if entry.usage is None else entry.usage.total, usage=Usage(0, 0), kept=len(entry.steps), key=key,
+        verdict=Verdict(True, entry.task), finish_reason=entry.finish_reason, namespace=namespace, seconds=seconds)
+
+
+def repeated(entry: Entry) -> Result:
+    """What an exact repetition of an entry's own request gets, once its reply has passed its checks."""
+    return _reused(_exact(entry), entry.key, entry.namespace, {})
+
+
 def _serve(tally: _Tally, may_repair: bool = True) -> Generator[Effect, Any, Result | None]:
     """Answer from the match, or None where only a fresh answer will do."""
     decision = tally.made.decision
     if isinstance(decision, Reuse):
-        entry = decision.match.entry
-        return tally.result(
-            entry.steps, "cache", Verdict(True, entry.task), payload=entry.payload, kept=len(entry.steps),
-            saved=None if entry.usage is None else entry.usage.total, finish_reason=entry.finish_reason,
-        )
+        return _reused(decision, tally.made.key, tally.request.wall, tally.world.seconds)
     if not isinstance(decision, Patch):
         return None
     base = decision.match.entry

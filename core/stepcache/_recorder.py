@@ -9,7 +9,8 @@ import atexit
 import logging
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 from stepcache._data import Entry
@@ -18,14 +19,21 @@ __all__ = ["Recorder"]
 
 _log = logging.getLogger("stepcache")
 _IDLE_SECONDS = 5.0
+_BATCH = 32
 _MOST_PENDING = 10_000  # past that the entries are dropped: an app must not die of a slow embedder
 
 
 class Recorder:
-    """A queue of entries and one thread that gives each to `write`; `write` embeds and stores, and may raise."""
+    """A queue of entries and one thread that gives each to `write`; `write` embeds and stores, and may raise.
 
-    def __init__(self, write: Callable[[Entry], None]) -> None:
+    `prepare` is told of several entries before each is written.
+    """
+
+    def __init__(
+        self, write: Callable[[Entry], None], prepare: Callable[[Sequence[Entry]], None] = lambda entries: None
+    ) -> None:
         self._write = write
+        self._prepare = prepare
         self._changed = threading.Condition()
         self._pending: dict[tuple[str, str], Entry] = {}
         self._running = False
@@ -82,15 +90,23 @@ class Recorder:
                 if not self._pending and not self._changed.wait_for(lambda: bool(self._pending), _IDLE_SECONDS):
                     self._running = False
                     return
-                place, entry = next(iter(self._pending.items()))
-            try:
-                self._write(entry)
-            except Exception:  # law 6; what failed has been reported where it failed
-                _log.debug("an entry could not be recorded", exc_info=True)
-            with self._changed:
-                if self._pending.get(place) is entry:
-                    del self._pending[place]
-                self._changed.notify_all()
+                batch = list(islice(self._pending.items(), _BATCH))
+            if len(batch) > 1:
+                self._prepare([entry for _, entry in batch])
+            for place, entry in batch:
+                self._record(place, entry)
+
+    def _record(self, place: tuple[str, str], entry: Entry) -> None:
+        if self._pending.get(place) is not entry:
+            return  # a newer one has taken its place
+        try:
+            self._write(entry)
+        except Exception:  # law 6; what failed has been reported where it failed
+            _log.debug("an entry could not be recorded", exc_info=True)
+        with self._changed:
+            if self._pending.get(place) is entry:
+                del self._pending[place]
+            self._changed.notify_all()
 
 
 def _drain_at_exit(recorder: Recorder) -> Callable[[], None]:

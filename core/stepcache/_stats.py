@@ -214,8 +214,8 @@ class Tallies:
         self._lock = threading.Lock()
         self._by_namespace: dict[str, _Tally] = {}
 
-    def count(self, request: Request, result: Result) -> None:
-        """Add one finished request."""
+    def count(self, request: Request, result: Result, seconds: Mapping[str, float]) -> None:
+        """Add one finished request and the time its stages took."""
         decision, spent = result.decision, result.usage
         tokens = None if spent is None else spent.total
         with self._lock:
@@ -246,12 +246,12 @@ class Tallies:
             if tokens or result.saved:
                 _count_tokens(tally.models, request, result)
             buckets, sums = tally.seconds, tally.sums
-            for stage, seconds in result.seconds.items():
+            for stage, taken in seconds.items():
                 counts = buckets.get(stage)
                 if counts is None:
                     counts = buckets[stage] = [0] * (len(SECONDS) + 1)
-                counts[bisect_left(SECONDS, seconds)] += 1
-                sums[stage] += seconds
+                counts[bisect_left(SECONDS, taken)] += 1
+                sums[stage] += taken
 
     def snapshot(self, namespace: str | None, entries: int) -> Stats:
         """The counts of one namespace, or of all together."""

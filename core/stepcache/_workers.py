@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -54,6 +53,8 @@ class Workers:
 
     async def acall(self, work: Callable[[], T], timeout: float | None) -> T:
         """As `call`, without blocking the running event loop; `timeout` None waits as long as it takes."""
+        import asyncio  # a tenth of what importing stepcache takes
+
         return await asyncio.wait_for(asyncio.wrap_future(self.submit(work)), timeout)
 
     def _run(self) -> None:

@@ -34,7 +34,11 @@ Hook = Callable[[Request, Result], None]
 
 
 class Embedder(Protocol):
-    """Turns text into vectors. `fingerprint` names the vector space: other model or weights, other fingerprint."""
+    """Turns text into vectors. `fingerprint` names the vector space: other model or weights, other fingerprint.
+
+    A class that sets `batches = True` embeds several texts at once in a fraction of their time one by one: texts that
+    are wanted at the same time are then given to its `embed_many` together.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -62,7 +66,11 @@ class Store(Protocol):
         ...
 
     def peek(self, namespace: str, key: str) -> Entry | None:
-        """As `get`, from memory alone: never blocks on a disk or network; None says nothing."""
+        """As `get`, from memory alone: never blocks on a disk or network; None says nothing.
+
+        The entry may be the stored object itself: who asks does not change it, and the same object again means that
+        nothing has happened to the entry since.
+        """
         ...
 
     def by_template(self, namespace: str, template: str, limit: int) -> tuple[Entry, ...]:

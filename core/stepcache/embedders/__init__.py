@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stepcache.embedders.onnx import OnnxEmbedder
     from stepcache.embedders.sentence_transformers import SentenceTransformerEmbedder
+    from stepcache.embedders.static import StaticEmbedder
 
-__all__ = ["OnnxEmbedder", "SentenceTransformerEmbedder"]
+__all__ = ["OnnxEmbedder", "SentenceTransformerEmbedder", "StaticEmbedder"]
 
-_HOMES = {"OnnxEmbedder": "onnx", "SentenceTransformerEmbedder": "sentence_transformers"}
+_HOMES = {"OnnxEmbedder": "onnx", "SentenceTransformerEmbedder": "sentence_transformers", "StaticEmbedder": "static"}
 
 
 def __getattr__(name: str) -> Any:

@@ -46,6 +46,8 @@ class OnnxEmbedder:
     for unusable arguments.
     """
 
+    batches = True  # several texts at once take a fraction of the time
+
     def __init__(
         self,
         path: str | os.PathLike[str],

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from stepcache._breaker import Breaker
-from stepcache._codec import kept_form
+from stepcache._codec import kept_form, private_copy
 from stepcache._data import Entry, Match
 from stepcache.errors import StoreError
 from stepcache.stores._chroma_client import Chroma
@@ -27,7 +27,6 @@ from stepcache.stores._tier import Tier
 from stepcache.stores._vectors import unit
 from stepcache.stores._write_behind import Change, WriteBehind
 from stepcache.stores._writing import Writing
-from stepcache.stores.memory import private_copy
 
 __all__ = ["Engine"]
 
@@ -163,7 +162,8 @@ class Engine:
 
     def get(self, namespace: str, key: str) -> Entry | None:
         id_ = record_id(key)
-        return self.peek(namespace, key) or self.fetch(namespace, [id_]).get(id_)
+        at_hand = self.peek(namespace, key)
+        return self.fetch(namespace, [id_]).get(id_) if at_hand is None else private_copy(at_hand)
 
     def peek(self, namespace: str, key: str) -> Entry | None:
         if self._chroma is None or self.site.lost():
@@ -176,7 +176,7 @@ class Engine:
         if room is not None:
             with self.lock:
                 room.index.touch(id_)
-        return private_copy(entry)
+        return entry
 
     def _at_hand(self, id_: Id) -> Entry | None:
         """From the queue or the memory tier."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import zlib
 from array import array
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 OURS = "stepcache"  # every collection of ours is named so, others in the same Chroma are left alone
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _PART_BYTES = 900
 _COMPRESS_FROM = 600
 _MAX_PARTS = 64_000
@@ -95,9 +97,7 @@ def shelf_of(name: str, metadata: Mapping[str, Any] | None) -> tuple[Shelf, int]
 
 def record_id(key: str) -> str:
     """The id of a key in Chroma: the key itself where it is a digest, else a digest of it."""
-    if len(key) == 64 and key.isascii() and all(char in "0123456789abcdef" for char in key):
-        return key
-    return "x" + digest(key)
+    return key if _DIGEST.fullmatch(key) else "x" + digest(key)
 
 
 def placeholder_vector(record: str) -> list[float]:

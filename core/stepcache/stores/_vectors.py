@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from array import array
 from collections.abc import Container, Sequence
@@ -77,15 +78,29 @@ class Vectors:
         if len(vector) != self.dimension or not self._keys or limit <= 0:
             return []
         similarities = _dot(self._flat, vector, len(self._keys))
-        order = sorted(range(len(self._keys)), key=similarities.__getitem__, reverse=True)
         found: list[tuple[str, float]] = []
-        for row in order:
+        for row in _largest(similarities, limit if among is None else len(self._keys)):
             key = self._keys[row]
             if among is None or key in among:
                 found.append((key, max(-1.0, min(1.0, float(similarities[row])))))
                 if len(found) == limit:
                     break
         return found
+
+
+def _largest(similarities: Any, limit: int) -> Sequence[int]:
+    """The rows with the largest similarities, largest first; of equal ones those put first."""
+    if isinstance(similarities, list):
+        return heapq.nlargest(limit, range(len(similarities)), key=similarities.__getitem__)
+    import numpy
+
+    if limit >= len(similarities):
+        order: list[int] = numpy.argsort(-similarities, kind="stable").tolist()
+        return order
+    least = numpy.partition(similarities, -limit)[-limit]
+    rows = numpy.flatnonzero(similarities >= least)
+    best: list[int] = rows[numpy.argsort(-similarities[rows], kind="stable")][:limit].tolist()
+    return best
 
 
 def _dot(flat: array[float], vector: array[float], rows: int) -> Any:

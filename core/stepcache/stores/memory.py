@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
-from stepcache._codec import copy_json, kept_form
+from stepcache._codec import kept_form, private_copy
 from stepcache._data import Entry, Match
 from stepcache.stores._index import Index, place_of
 from stepcache.stores._limits import Limits, with_default_ttl
@@ -58,16 +57,16 @@ class MemoryStore:
         return f"MemoryStore({self.count()} entries)"
 
     def get(self, namespace: str, key: str) -> Entry | None:
+        entry = self.peek(namespace, key)
+        return None if entry is None else private_copy(entry)
+
+    def peek(self, namespace: str, key: str) -> Entry | None:
         with self._lock:
             room = self._rooms.get(namespace)
             entry = None if room is None else room.entries.get(key)
-            if room is None or entry is None:
-                return None
-            room.index.touch(key)
-            return private_copy(entry)
-
-    def peek(self, namespace: str, key: str) -> Entry | None:
-        return self.get(namespace, key)
+            if room is not None and entry is not None:
+                room.index.touch(key)
+            return entry
 
     def by_template(self, namespace: str, template: str, limit: int) -> tuple[Entry, ...]:
         with self._lock:
@@ -182,13 +181,6 @@ class MemoryStore:
     def check(self) -> tuple[str, ...]:
         """Findings of a self-examination; a memory store has none."""
         return ()
-
-
-def private_copy(entry: Entry) -> Entry:
-    """What a caller may do with as it likes: the payload, the only part that could be changed, is copied."""
-    if not isinstance(entry.payload, dict | list):
-        return entry
-    return replace(entry, payload=copy_json(entry.payload))
 
 
 def _vector_of(room: _Room, entry: Entry) -> Sequence[float] | None:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from stepcache._data import Entry, PatchPlan, Step, Verdict, digest
 from stepcache.patching import repair_prompt, step_patch_prompt, take_steps
 
 __all__ = ["Spec"]
+
+
+def _steps_of(text: str) -> tuple[Step, ...]:
+    from stepcache.segment import segment  # its patterns are large; importing stepcache should not build them
+
+    return segment(text)
+
+
+_SHORT = 20_000  # characters
+_steps_of_short = lru_cache(maxsize=32)(_steps_of)  # what is put together is cut, checked, and cut to be recorded
 
 
 class Spec(ABC):
@@ -49,9 +60,7 @@ class Spec(ABC):
 
     def segment(self, text: str) -> tuple[Step, ...]:
         """Cut a reply into steps; joining them gives back `text` exactly."""
-        from stepcache.segment import segment  # its patterns are large; importing stepcache should not build them
-
-        return segment(text)
+        return _steps_of_short(text) if len(text) < _SHORT else _steps_of(text)
 
     @abstractmethod
     def check(self, text: str) -> Verdict:
@@ -64,6 +73,10 @@ class Spec(ABC):
         """
         verdict = self.check("".join(step.text for step in steps))
         return (verdict,) * len(steps)
+
+    def refutes(self, cached: Entry) -> bool:
+        """Whether a glance tells that `check` would fail a recorded reply: of many, only one need then be verified."""
+        return False
 
     def failing_share(self, steps: Sequence[Step], verdicts: Sequence[Verdict]) -> float:
         """The share of the reply (0 to 1) that the model would have to write again, dependents included."""

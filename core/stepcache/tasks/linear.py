@@ -57,6 +57,7 @@ class LinearEquation(Spec):
     reading: Reading = field(repr=False)
     # One request checks the same few replies several times on its way.
     checked: dict[str, Verdict] = field(default_factory=dict, init=False, repr=False, compare=False)
+    proved: set[str] = field(default_factory=set, init=False, repr=False, compare=False)  # explained wholly (R5)
     kind: ClassVar[str] = "linear_equation"
 
     def __repr__(self) -> str:
@@ -101,7 +102,7 @@ class LinearEquation(Spec):
             if said and not contrary:
                 return Verdict(True, "equation")
             return Verdict(False, "equation", f"the answer should be: {answers.final_line(equation, 'en')}")
-        failure = explain(reply, equation, probes=False).failure
+        failure = None if text in self.proved else explain(reply, equation, probes=False).failure
         if failure is not None and failure.false:
             return Verdict(False, "equation", failure.why)
         items = scan(text, equation.variable)
@@ -137,6 +138,13 @@ class LinearEquation(Spec):
             return (*(Verdict(True, "equation") for _ in steps[:-1]), whole)
         return self._verdicts(steps, *doubt)
 
+    def refutes(self, cached: Entry) -> bool:
+        """Its final answer is not the solution."""
+        equation, text = self.reading.equation, cached.reply
+        if equation.solution is None or len(text) > _MAX_REPLY:
+            return False
+        return not facts.final_answer(self._read(text), equation, text, self._language)[0]
+
     def _first_doubt(self, text: str) -> tuple[int, str] | None:
         """The place and reason of the first thing that is false, does not follow or is not understood."""
         equation = self.reading.equation
@@ -146,7 +154,7 @@ class LinearEquation(Spec):
             doubts.append(wrong)
         if (word := unknown_word(reply.words, self._language)) is not None:
             doubts.append((word.start, f"{word.written[:40]!r} may not hold for this equation"))
-        if equation.solution is not None:
+        if equation.solution is not None and text not in self.proved:
             failure = explain(reply, equation, probes=False).failure
             if failure is not None:
                 doubts.append((failure.start, failure.why))
@@ -188,7 +196,10 @@ class LinearEquation(Spec):
             return None
         trace = cached.trace if text == cached.reply else ""
         new = rewrite_text(text, trace, old.equation, self.reading.equation, self._language)
-        if new is None or not self.check(new).ok:
+        if new is None:
+            return None
+        self.proved.add(new)
+        if not self.check(new).ok:
             return None
         return self.segment(new)
 

@@ -5,24 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from stepcache._data import Entry, PatchPlan, Request, Step, Verdict
 from stepcache.errors import ConfigurationError
 from stepcache.protocols import Task
 from stepcache.tasks._spec import Spec
-from stepcache.tasks.demands import (
-    FORMATS,
-    Demand,
-    Lacks,
-    Language,
-    Lines,
-    Matches,
-    Mentions,
-    Sentences,
-    Words,
-    and_,
-)
+
+if TYPE_CHECKING:
+    from stepcache.tasks.demands import Demand
 
 __all__ = ["PlainText", "plain_text"]
 
@@ -55,6 +46,8 @@ class PlainText(Spec):
             return Verdict(False, "text", "the reply is empty")
         if not self.demands:
             return Verdict(True, "text")
+        from stepcache.tasks.demands import and_
+
         verdict = and_(*self.demands).check(answer)
         return Verdict(verdict.ok, verdict.check or "text", verdict.detail)
 
@@ -89,6 +82,35 @@ def plain_text(
     `format` is one of `stepcache.tasks.demands.FORMATS`, `language` an ISO 639-1 code, `matches` a regular expression
     searched with a time limit, `demands` any further ones. Raises `ConfigurationError` for a demand that can't hold.
     """
+    given = (max_words, min_words, max_sentences, min_sentences, max_lines, format, language, matches)
+    asked: tuple[Demand, ...] = ()
+    if (must_contain, must_not_contain, demands) != ((), (), ()) or any(each is not None for each in given):
+        asked = _demands(max_words, min_words, max_sentences, min_sentences, max_lines, must_contain, must_not_contain,
+                         format, language, matches, demands)
+
+    def recognise(request: Request) -> Spec | None:
+        return PlainText(request.prompt, asked)
+
+    return recognise
+
+
+def _demands(
+    max_words: int | None, min_words: int | None, max_sentences: int | None, min_sentences: int | None,
+    max_lines: int | None, must_contain: str | Iterable[str], must_not_contain: str | Iterable[str],
+    format: str | None, language: str | None, matches: str | None, demands: Iterable[Demand],
+) -> tuple[Demand, ...]:
+    from stepcache.tasks.demands import (  # their patterns are large; most requests demand nothing
+        FORMATS,
+        Demand,
+        Lacks,
+        Language,
+        Lines,
+        Matches,
+        Mentions,
+        Sentences,
+        Words,
+    )
+
     made: list[Demand] = []
     if max_words is not None or min_words is not None:
         made.append(Words(at_least=min_words, at_most=max_words))
@@ -113,12 +135,7 @@ def plain_text(
         if not isinstance(demand, Demand):
             raise ConfigurationError(f"plain_text(demands=) takes demands such as Words(at_most=50), not {demand!r}")
         made.append(demand)
-    asked = tuple(made)
-
-    def recognise(request: Request) -> Spec | None:
-        return PlainText(request.prompt, asked)
-
-    return recognise
+    return tuple(made)
 
 
 def _phrases(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def _torn(items: Sequence[Item], at: int) -> str:
     return first.text if first.kind == "=" or not first.spaced else ""
 
 
-def in_numerals(items: Sequence[Item], language: str) -> list[Item]:
+def in_numerals(items: Sequence[Item], language: str) -> tuple[Item, ...]:
     """The items with number words as numerals where they may be meant as numbers: "is six", "minus three is"."""
     from stepcache._gate.numerals import spelled  # the gate's tables are read on first use
     from stepcache._gate.tables import LANGUAGES
@@ -107,7 +107,7 @@ def in_numerals(items: Sequence[Item], language: str) -> list[Item]:
         start, stop = run[0].start, run[number[1] - 1].stop
         found.append(Run([Token("number", str(number[0]), start, stop, True)], False))
         at += number[1]
-    return found
+    return tuple(found)
 
 
 def other_answer(items: Sequence[Item], spelled: Sequence[Item], variable: str, solution: Fraction) -> str:

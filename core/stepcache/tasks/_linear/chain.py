@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from stepcache.tasks._linear.claims import (
     AnswerClaim,
@@ -68,6 +69,7 @@ def probe_world(count: int) -> list[Fraction]:
     return [Fraction(10_007 + 977 * i + 311 * i**2 + 17 * i**3, 3 + i) for i in range(count)]
 
 
+@lru_cache(maxsize=64)  # as `false_claim`; the explanation is shared and not to be changed
 def explain(reply: Reply, equation: Equation, probes: bool) -> Explanation:
     """Follow a reply claim by claim for this equation, which has one solution.
 
@@ -77,21 +79,26 @@ def explain(reply: Reply, equation: Equation, probes: bool) -> Explanation:
     return _Chain(equation, probes).follow(reply)
 
 
+@lru_cache(maxsize=64)
+def _given(equation: Equation, probes: bool) -> tuple[State, tuple[Quantity, ...], Quantity]:
+    """The state that the equation is, the roles of its literals, and its solution."""
+    places = [*numbers(equation.left), *numbers(equation.right)]
+    others = [probe_world(len(places))] if probes else []
+    # Places in the prompt's text and in the reply's must not be confused: those of the prompt are kept apart here.
+    split = len(list(numbers(equation.left)))
+    roles = tuple(literal(i, [n.value, *(world[i] for world in others)]) for i, n in enumerate(places))
+    left = {(n.start, n.stop): q for n, q in zip(places[:split], roles[:split], strict=True)}
+    right = {(n.start, n.stop): q for n, q in zip(places[split:], roles[split:], strict=True)}
+    given = (side_of(equation.left, left), side_of(equation.right, right))
+    (a, b), (c, d) = totals(given[0].pieces), totals(given[1].pieces)
+    return given, roles, (d - b) / (a - c)
+
+
 class _Chain:
     def __init__(self, equation: Equation, probes: bool) -> None:
-        places = [*numbers(equation.left), *numbers(equation.right)]
-        others = [probe_world(len(places))] if probes else []
-        # Places in the prompt's text and in the reply's must not be confused: those of the prompt are kept apart here.
-        split = len(list(numbers(equation.left)))
-        roles = [literal(i, [n.value, *(world[i] for world in others)]) for i, n in enumerate(places)]
-        left = {(n.start, n.stop): q for n, q in zip(places[:split], roles[:split], strict=True)}
-        right = {(n.start, n.stop): q for n, q in zip(places[split:], roles[split:], strict=True)}
-        self.given: State = (side_of(equation.left, left), side_of(equation.right, right))
+        self.given, self.roles, self.solution = _given(equation, probes)
         self.state = self.given
         self.applied: list[State] = []
-        self.roles = roles
-        (a, b), (c, d) = totals(self.given[0].pieces), totals(self.given[1].pieces)
-        self.solution = (d - b) / (a - c)
         self.pending: list[Pending] = []
         self.last: tuple[str, tuple[Fraction, Fraction], Quantity] | None = None
         self.check: State | None = None

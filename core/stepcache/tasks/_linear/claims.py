@@ -99,9 +99,11 @@ class UnknownClaim:
 Claim = EquationClaim | OperationClaim | AnswerClaim | TermClaim | Mention | UnknownClaim
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reply:
-    """The claims of a reply in their order, and the words around them."""
+    """The claims of a reply in their order, and the words around them; the same one for the same text (`read_reply`),
+    so that what is worked out about it can be looked up by it.
+    """
 
     claims: tuple[Claim, ...]
     words: tuple[Word, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, Protocol, Self, TypeVar
 
@@ -75,6 +75,7 @@ class Sum:
     terms: tuple[Term, ...]
     start: int
     stop: int
+    value: list[tuple[Fraction, Fraction]] = field(default_factory=list, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +297,10 @@ def linear(node: Node, value_of: Callable[[Number], F], zero: F, one: F) -> tupl
             total_a, total_b = zero, zero
             for term in terms:
                 a, b = linear(term.body, value_of, zero, one)
-                total_a, total_b = (total_a + a, total_b + b) if term.sign == 1 else (total_a + -a, total_b + -b)
+                if term.sign == -1:
+                    a, b = -a, -b
+                total_a = total_a + a if a else total_a
+                total_b = total_b + b if b else total_b
             return total_a, total_b
         case Product(factors):
             result = linear(factors[0], value_of, zero, one)
@@ -324,7 +328,21 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 def plain_value(node: Node) -> tuple[Fraction, Fraction]:
     """The exact (coefficient, constant) of a tree. Raises `Unreadable` where it is not linear."""
-    return linear(node, lambda number: number.value, _ZERO, _ONE)
+    match node:
+        case Number(value):
+            return _ZERO, value
+        case Variable():
+            return _ONE, _ZERO
+        case Sum():  # a reply's sides are asked for their value many times
+            if not node.value:
+                node.value.append(linear(node, _value_of, _ZERO, _ONE))
+            return node.value[0]
+        case _:
+            return linear(node, _value_of, _ZERO, _ONE)
+
+
+def _value_of(number: Number) -> Fraction:
+    return number.value
 
 
 def form(node: Node, factor: bool = False) -> str:

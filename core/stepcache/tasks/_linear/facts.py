@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd
 
 from stepcache.tasks._linear.around import changed_by_words
@@ -59,6 +60,7 @@ def near(value: Fraction, exact: Fraction, side: Sum) -> bool:
     return places > 0 and abs(value - exact) <= Fraction(1, 2 * 10**places)
 
 
+@lru_cache(maxsize=64)  # a reply is checked, verified and proved on one request's way
 def false_claim(reply: Reply, equation: Equation) -> tuple[int, str] | None:
     """The first claim shown to be false for this equation, as (place in the text, reason); None if there is none."""
     if len(reply.claims) > _MOST_CLAIMS:

@@ -61,7 +61,10 @@ def totals(pieces: Sequence[Piece]) -> tuple[Quantity, Quantity]:
     """(coefficient, constant) of the sum of the pieces."""
     a, b = ZERO, ZERO
     for piece in pieces:
-        a, b = (a + piece.quantity, b) if piece.varies else (a, b + piece.quantity)
+        if piece.varies:
+            a = piece.quantity if a is ZERO else a + piece.quantity
+        else:
+            b = piece.quantity if b is ZERO else b + piece.quantity
     return a, b
 
 

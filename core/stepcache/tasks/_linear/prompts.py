@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from stepcache.tasks._linear.expressions import Sum, Unreadable, form, has_variable, parse_sum, plain_value
@@ -30,7 +30,7 @@ _LIST_MARKER = re.compile(r"^[^\S\n]*(?:\d{1,2}[.)]|[-*•])[^\S\n]+(?=[^\W\d_]{
 _MARK = "\u241e"  # stands for an answer form while tokens are cut; a prompt that holds it is refused
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Equation:
     """Two linear sides in one variable, with the text they were read from."""
 
@@ -39,18 +39,22 @@ class Equation:
     variable: str
     text: str
 
-    @property
+    def __hash__(self) -> int:
+        """Of the text alone: equal equations have equal ones, and trees of fractions take long to hash."""
+        return hash((self.text, self.variable))
+
+    @cached_property
     def form(self) -> str:
         return f"{form(self.left)}={form(self.right)}"
 
-    @property
+    @cached_property
     def difference(self) -> tuple[Fraction, Fraction]:
         """(p, q) of left - right = p v + q."""
         a, b = plain_value(self.left)
         c, d = plain_value(self.right)
         return a - c, b - d
 
-    @property
+    @cached_property
     def solution(self) -> Fraction | None:
         """The one solution, or None (see `always` and `never`)."""
         p, q = self.difference

@@ -21,7 +21,6 @@ from stepcache.tasks._linear.expressions import (
     Sum,
     Variable,
     leading_number,
-    numbers,
 )
 from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.phrases import COUNTERPART
@@ -111,7 +110,7 @@ def same_equation(old: Equation, new: Equation) -> bool:
     """Whether two equations are written alike: same unknown, same form, same literals with the same signs."""
     if old.variable != new.variable or old.form != new.form:
         return False
-    return _relative(old, new) == [number.value for side in (old.left, old.right) for number in numbers(side)]
+    return _relative(old, new) == _literals(old)
 
 
 def _loaded(trace: str) -> _Trace:
@@ -176,12 +175,18 @@ def _understand(text: str, equation: Equation, language: str) -> _Trace:
 
 def _relative(old: Equation, new: Equation) -> list[Fraction]:
     """The literals of `new` as values for the slots of `old`: negative where the sign before the numeral differs."""
-    values = []
-    for before, after in ((old.left, new.left), (old.right, new.right)):
-        signs = {a.start: s for a, s in _signed(before)}
-        for (number, sign), (other, _) in zip(_signed(after), _signed(before), strict=True):
-            values.append(number.value * sign * signs[other.start])
-    return values
+    return [value if sign == before else -value
+            for (value, sign), (_, before) in zip(_signs(new), _signs(old), strict=True)]
+
+
+def _literals(equation: Equation) -> list[Fraction]:
+    return [value for value, _ in _signs(equation)]
+
+
+@lru_cache(maxsize=64)
+def _signs(equation: Equation) -> tuple[tuple[Fraction, int], ...]:
+    """The literals of an equation, each with the sign of the term that it leads."""
+    return tuple((number.value, sign) for side in (equation.left, equation.right) for number, sign in _signed(side))
 
 
 def _signed(node: Node, sign: int = 1) -> Iterator[tuple[Number, int]]:
@@ -213,15 +218,16 @@ def _signed(node: Node, sign: int = 1) -> Iterator[tuple[Number, int]]:
 def _print(text: str, trace: _Trace, old: Equation, new: Equation) -> str:
     """The text with each slot holding its value in the new equation, and the new name of the unknown (rule R4)."""
     literals = _relative(old, new)
-    originals = [number.value for side in (old.left, old.right) for number in numbers(side)]
+    originals = _literals(old)
     edits: list[tuple[int, int, str]] = []
     for slot in trace.slots:
-        value = value_in(slot.recipe, literals)
+        before = value_in(slot.recipe, originals)
+        value = before if old is new else value_in(slot.recipe, literals)
         if trace.fraction and value.denominator != 1:
             raise Refused("words speak of a fraction, and this one does not come out even")
         if trace.rigid and value < 0:
             raise Refused("a word for an operation would have to change")
-        edits += _edits(text, slot, value, value_in(slot.recipe, originals))
+        edits += _edits(text, slot, value, before)
     if old.variable != new.variable:
         edits += [(start, stop, new.variable) for start, stop in trace.names]
     parts, at = [], 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from stepcache.tasks._linear.tokens import Token, tokenize
 
@@ -234,6 +235,7 @@ def _trim(tokens: list[Token]) -> list[Token]:
     return tokens[start:stop]
 
 
-def scan(text: str, variable: str) -> list[Item]:
+@lru_cache(maxsize=64)  # as `tokenize`
+def scan(text: str, variable: str) -> tuple[Item, ...]:
     """The items of a reply, in order; list markers, stress and brackets without a partner are left out."""
-    return _Scanner(tokenize(text), variable).scan()
+    return tuple(_Scanner(tokenize(text), variable).scan())

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 __all__ = ["MAX_DIGITS", "Kind", "Token", "number_of", "plain_characters", "tokenize"]
@@ -149,6 +150,7 @@ def plain_characters(text: str) -> str:
     return unicodedata.normalize("NFC", folded)
 
 
+@lru_cache(maxsize=64)  # several readers cut the same few texts on one request's way
 def tokenize(text: str) -> tuple[Token, ...]:
     """Cut `text` into tokens; white space is dropped but for newlines, every other character lies in one token."""
     tokens: list[Token] = []

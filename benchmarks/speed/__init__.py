@@ -1,0 +1,1 @@
+"""How much time the cache itself takes, on every path, against what it is compared with; see `benchmarks/README.md`."""
