@@ -258,7 +258,7 @@ def _same_word(one: Token, other: Token, around: Around) -> bool:
         return not (one.quoted and other.quoted) or one.text == other.text
     own = [token.text in around.functions for token in (one, other)]
     if any(own):
-        return not all(own) and distance(a, b, 2) <= 2
+        return not all(own) and _DIGITS.findall(a) == _DIGITS.findall(b) and distance(a, b, 2) <= 2
     if not (a.isalpha() and b.isalpha()):
         return False
     if a == b:

@@ -14,8 +14,8 @@ from typing import Final
 from stepcache._gate.layout import arrangement
 from stepcache._gate.opposites import opposed
 from stepcache._gate.parse import Parsed, Token
-from stepcache._gate.spelling import known, slip
-from stepcache._gate.tables import capitals
+from stepcache._gate.spelling import slip, stems
+from stepcache._gate.tables import capitals, known_words
 from stepcache._gate.verdict import Differs, excerpt
 from stepcache._gate.wording import worded_alike
 
@@ -183,7 +183,7 @@ def _acronym(one: Token, other: Token) -> bool:
     """Whether one is a known word and the other its letters as capitals (sap and SAP), not a word shouted."""
     texts = one.text.removesuffix("'s"), other.text.removesuffix("'s")
     short = one.what in {"word", "name"} and texts[0].isalpha() and len(texts[0]) in _ACRONYM
-    return short and texts[0].isupper() != texts[1].isupper() and known(one.key)
+    return short and texts[0].isupper() != texts[1].isupper() and not stems(one.key).isdisjoint(known_words())
 
 
 def language_named(pair: Pair) -> Differs | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Final
 
-from stepcache._gate.tables import known_words, language
+from stepcache._gate.tables import known_words, language, technical
 
 __all__ = ["distance", "inflection_of", "known", "singular", "slip", "stems"]
 
@@ -29,6 +29,7 @@ _IRREGULAR: Final = {
 }  # fmt: skip
 
 
+_VOWELS: Final = frozenset("aeiouyäöüáéíóúàèùâêîôû")
 _LONGEST: Final = 32  # letters; what is longer is no word
 _SHORT: Final = frozenset(
     [
@@ -96,6 +97,8 @@ def _stems(word: str) -> frozenset[str]:
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             stem = word[: len(word) - len(ending)]
+            if _VOWELS.isdisjoint(stem):
+                continue  # string is no str-ing
             found.add(stem + instead)
             if len(stem) > 3 and stem[-1] == stem[-2]:
                 found.add(stem[:-1])
@@ -121,7 +124,7 @@ def known(word: str) -> bool:
     """
     if len(word) <= 2:
         return word in _SHORT
-    return any(stem in known_words() or stem in _function_words() for stem in stems(word))
+    return word in technical() or any(stem in known_words() or stem in _function_words() for stem in stems(word))
 
 
 def singular(word: str) -> str:

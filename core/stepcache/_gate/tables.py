@@ -20,6 +20,7 @@ __all__ = [
     "known_words",
     "language",
     "opposites",
+    "technical",
     "weighty",
 ]
 
@@ -256,6 +257,12 @@ def weighty() -> frozenset[str]:
 def commands() -> frozenset[str]:
     """Names of programs on a command line that are no words of a language."""
     return frozenset(_words(_sections("common")["commands"]))
+
+
+@cache
+def technical() -> frozenset[str]:
+    """Words of programmers that a dictionary has not."""
+    return frozenset(_words(_sections("common")["technical"]))
 
 
 @cache

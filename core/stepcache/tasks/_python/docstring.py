@@ -44,7 +44,9 @@ def disagreement(cached: str, new: str) -> str:
         return "the docstrings differ and are too long to compare"
     meant_a, meant_b = _meant(a, frozenset(b)), _meant(b, frozenset(a))
     a, b = ([meant.get(word, word) for word in side] for side, meant in ((a, meant_a), (b, meant_b)))
+    degrees, meant = _degrees(a, b), b
     b = _inflected_as(b, a)  # else equal words pair up at the wrong places
+    inflected = sum(one != other for one, other in zip(b, meant, strict=True))
     found = []
     for tag, i, k, j, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag != "equal":
@@ -52,7 +54,10 @@ def disagreement(cached: str, new: str) -> str:
             found.append((left, right, a[max(i - 2, 0) : i] + a[k : k + 2], b[max(j - 2, 0) : j] + b[m : m + 2]))
     slips = len(meant_a) + len(meant_b)
     # A word or two set apart change a demand; a text reworded all over says the same thing in other words.
-    reworded = sum(bool(left or right) for left, right, *_ in found) >= _MIN_REWORDED
+    places = sum(bool(left or right) for left, right, *_ in found)
+    if degrees and places + inflected < _MIN_REWORDED:
+        return "the comparisons in the docstrings differ"
+    reworded = places >= _MIN_REWORDED
     for left, right, near_lost, near_gained in found:
         if reason := _turn(left, right) or ("" if reworded else _weight(left, right, near_lost, near_gained)):
             return reason
@@ -86,6 +91,14 @@ def _inflected_as(text: Sequence[str], other: Sequence[str]) -> list[str]:
         for word in set(text) - set(other)
     }
     return [forms.get(word, word) for word in text]
+
+
+def _degrees(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether a comparative on one side is a superlative on the other: larger and largest."""
+    lone = (Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours))
+    more, most = ([{word.removesuffix(end) for word in side if word.endswith(end)} for side in lone]
+                  for end in ("er", "est"))  # fmt: skip
+    return not (more[0].isdisjoint(most[1]) and more[1].isdisjoint(most[0]))
 
 
 def _literals(ours: str, theirs: str, slips: int) -> str:
@@ -152,6 +165,8 @@ def _weight(left: list[str], right: list[str], near_lost: list[str], near_gained
     for side, other, near in ((left, right, near_lost), (right, left, near_gained)):
         if not other and any(weighty(word) and not _repeats(word, near) for word in side):
             return "words that say what the code must do were added or dropped"
+    if left and right and any(map(weighty, left)) != any(map(weighty, right)):
+        return "a word that says what the code must do was exchanged for another"
     plain = [[word for word in side if known(word)] for side in (left, right)]
     if abs(len(plain[0]) - len(plain[1])) > _MAX_RUN:
         return "a demand was added or dropped"
