@@ -46,6 +46,7 @@ DIFFERENT = [
     ("Good morning", "Good night"),
     # what one can do, what one shall do
     ("Can you sing?", "Sing."),
+    ("Can you explain?", "Explain."),
     ("Can you read Hebrew?", "Read Hebrew."),
     ("Are you able to swim?", "Swim."),
     # letters of a docstring are names or literals
@@ -99,6 +100,9 @@ SAME = [
     ("What is the well-known law of gravity?", "What is the well known law of gravity?"),
     ("What is DNA?", "what is dna?"),
     ("Sort the list [3,1,2] of it", "Sort the list [3, 1, 2] of it"),
+    ('Please fix it: print("hello") twice', 'Fix it: print("hello") twice.'),
+    ("Explain b): it and c", "please explain b): it and c"),
+    ("Complete the sentence: who let the", "complete the sentence: who let the"),
     ("What is 3 -2 of it?", "What is 3 - 2 of it?"),
     ("Explain the law of gravity", "Explain law of gravity"),
     ("Do NOT use salt in it", "Do not use salt in it"),

@@ -213,11 +213,13 @@ def test_words_know_their_forms() -> None:
     assert inflection_of("running", "run")
     assert inflection_of("happiest", "happy")
     assert not inflection_of("dog", "cat")
+    assert not inflection_of("string", "str")
     assert singular("stories") == "story"
     assert singular("boxes") == "box"
     assert singular("glass") == "glass"
     assert singular("xyzzys") == "xyzzys"
     assert known("the")
+    assert known("tuple")
     assert known("he")
     assert not known("qz")
     assert not known("x" * 40)
