@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from stepcache.tasks._python.names import same_group, turned, weighty
+from stepcache.tasks._python.names import of_the_trade, same_group, turned, weighty
 
 __all__ = ["disagreement"]
 
@@ -151,7 +151,8 @@ def _turn(left: list[str], right: list[str]) -> str:
     """Whether one word that says what the code must do was exchanged for another one."""
     if max(len(left), len(right)) > _MAX_GAP:
         return "the docstrings differ too much"
-    if any(not same_group(a, b) for a in left if weighty(a) for b in right if weighty(b)):
+    ours, theirs = ([word for word in side if of_the_trade(word)] for side in (left, right))
+    if any((weighty(a) or weighty(b)) and not same_group(a, b) for a in ours for b in theirs):
         return "words that say what the code must do differ"
     if any(turned(a, b) for a in left for b in right):
         return "words that say what the code must do are opposites"
@@ -165,8 +166,6 @@ def _weight(left: list[str], right: list[str], near_lost: list[str], near_gained
     for side, other, near in ((left, right, near_lost), (right, left, near_gained)):
         if not other and any(weighty(word) and not _repeats(word, near) for word in side):
             return "words that say what the code must do were added or dropped"
-    if left and right and any(map(weighty, left)) != any(map(weighty, right)):
-        return "a word that says what the code must do was exchanged for another"
     plain = [[word for word in side if known(word)] for side in (left, right)]
     if abs(len(plain[0]) - len(plain[1])) > _MAX_RUN:
         return "a demand was added or dropped"

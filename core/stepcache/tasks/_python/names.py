@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["is_misspelt", "promise_the_same", "same_group", "same_word", "turned", "weighty", "words_of"]
+__all__ = [
+    "is_misspelt",
+    "of_the_trade",
+    "promise_the_same",
+    "same_group",
+    "same_word",
+    "turned",
+    "weighty",
+    "words_of",
+]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_TYPO = 5  # letters; a slip in a shorter word is too often another word
@@ -163,10 +172,13 @@ area perimeter volume not without never only strictly inclusive exclusive empty 
 alphabetical lexicographic recursive recursively iteratively insensitive sensitive rounded absolute divisible multiple
 divisor longest shortest longer shorter increasing decreasing monotonic upper lower uppercase lowercase before after
 """
-_WEIGHTY = frozenset(_HEAVY_WORDS.split()) | frozenset(word for group in _CONTRASTS for word in group.split()) - {
-    "get", "set", "all", "any", "none", "and", "or", "second", "third", "read", "write", "show", "store", "mode", "pop",
-    "name", "day", "sub", "head", "values", "value", "minute", "hour", "start",
-}  # fmt: skip
+# Too common to weigh where they come or go, yet never another word for one that weighs: the index, the value.
+_LIGHT_WORDS = """
+get set all any none and or second third read write show store mode pop name day sub head values value minute hour start
+average perfect whole half item pair entry node edge loop range ratio percentage table field record object class module
+"""
+_LIGHT = frozenset(_LIGHT_WORDS.split())
+_WEIGHTY = frozenset(_HEAVY_WORDS.split()) | frozenset(word for group in _CONTRASTS for word in group.split()) - _LIGHT
 _CONTRAST_SETS = tuple(frozenset(group.split()) for group in _CONTRASTS)
 
 
@@ -186,6 +198,11 @@ def same_group(a: str, b: str) -> bool:
 def weighty(word: str) -> bool:
     """Whether a word says what code must do: a type, an operation, an order, an extreme, a condition."""
     return not _WEIGHTY.isdisjoint(_forms(word))
+
+
+def of_the_trade(word: str) -> bool:
+    """Whether programmers mean something of its own by a word, so that it is no loose wording for another one."""
+    return weighty(word) or not _LIGHT.isdisjoint(_forms(word))
 
 
 def _forms(word: str) -> set[str]:
