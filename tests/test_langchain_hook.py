@@ -199,6 +199,21 @@ def test_completion_models_are_cached_apart_from_chat_models(hook: LangChainStep
     assert text.invoke("System: s\nHuman: h") == text.invoke([("system", "s"), ("human", "h")])
 
 
+def test_a_schema_among_the_parameters_of_a_completion_model_counts(hook: LangChainStepCache) -> None:
+    class Formed(Text):
+        form: Any
+
+        @property
+        def _identifying_params(self) -> dict[str, Any]:
+            return {"model": "formed", "format": self.form.model_json_schema()}
+
+    first = Formed(script=['{"name": "Ann", "age": 30}'], form=Person)
+    assert [first.invoke(ASKED) for _ in range(2)] == ['{"name": "Ann", "age": 30}'] * 2
+    grown = Formed(script=['{"name": "Ann", "age": 30, "email": "a@b.c"}'], form=Reachable)
+    assert "email" in grown.invoke(ASKED)
+    assert (first.count, grown.count) == (1, 1)
+
+
 def test_a_hit_is_a_list_or_nothing(hook: LangChainStepCache) -> None:
     assert hook.lookup("p", "m") is None
     hook.update("p", "m", [])

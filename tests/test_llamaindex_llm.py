@@ -199,6 +199,29 @@ def test_one_more_required_field_costs_one_small_call(forms):
     assert len(llm.llm.log) == 2
 
 
+def test_a_schema_given_as_a_format_is_a_spec_of_chats_and_completions():
+    def say(prompt):
+        return '{"label": "EMI"}' if "Still to be written" in prompt else '{"title": "Blue", "year": 1971}'
+
+    llm = saying(say)
+    for kind, calls in ((Album, 1), (Album, 1), (LargerAlbum, 2), (LargerAlbum, 2)):
+        form = kind.model_json_schema()
+        assert kind.model_validate_json(llm.complete("Describe the album Blue.", format=form).text)
+        assert len(llm.llm.log) == calls
+    for kind, calls in ((Album, 3), (LargerAlbum, 4)):
+        form = kind.model_json_schema()
+        assert kind.model_validate_json(llm.chat([user("Describe the album Blue.")], format=form).message.content)
+        assert len(llm.llm.log) == calls
+
+
+def test_tools_given_to_a_completion_count():
+    llm = saying(lambda prompt: "elm")
+    tools = [FunctionTool.from_defaults(each) for each in (add, len)]
+    for tool in tools:
+        llm.complete("Name a tree", tools=[tool])
+    assert len(llm.llm.log) == 2
+
+
 def album_by_calls(text, tools, messages):
     if "Still to be written" in text:
         return '{"label": "EMI"}'
