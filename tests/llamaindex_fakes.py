@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
@@ -22,6 +23,20 @@ from llama_index.core.llms.llm import ToolSelection
 from pydantic import Field
 
 Say = Callable[[str], str]
+
+
+class Embedding(BaseEmbedding):
+    """An embedder of the core, as LlamaIndex wants it."""
+
+    by: Any = Field(exclude=True)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return list(self.by.embed(text))
+
+    _get_query_embedding = _get_text_embedding
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
 
 
 class SayingLLM(CustomLLM):

@@ -8,13 +8,12 @@ import json
 import pytest
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import MessageRole
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.evaluation import FaithfulnessEvaluator
 from llama_index.core.response_synthesizers import ResponseMode
 from llama_index.core.tools import FunctionTool
-from llamaindex_fakes import CallingLLM, SayingLLM
+from llamaindex_fakes import CallingLLM, Embedding, SayingLLM
 
 from llamaindex_stepcache import LlamaIndexEmbedder, StepCacheLLM
 from stepcache import StepCache
@@ -35,19 +34,7 @@ TEXTS = ["The ferry to Hvar leaves at seven from pier four.", "Bread in the vill
          "The museum is closed on Mondays."]
 
 
-class MiniLM(BaseEmbedding):
-    """The real embedding model, as LlamaIndex wants it."""
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return list(_REAL.embed(text))
-
-    _get_query_embedding = _get_text_embedding
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_text_embedding(query)
-
-
-_REAL = SentenceTransformerEmbedder()
+MINILM = Embedding(by=SentenceTransformerEmbedder())
 
 
 def answer(prompt: str) -> str:
@@ -57,12 +44,12 @@ def answer(prompt: str) -> str:
 
 
 def engine_over(texts: list[str], llm: StepCacheLLM, **options):
-    index = VectorStoreIndex.from_documents([Document(text=text) for text in texts], embed_model=MiniLM())
+    index = VectorStoreIndex.from_documents([Document(text=text) for text in texts], embed_model=MINILM)
     return index.as_query_engine(llm=llm, similarity_top_k=2, **options)
 
 
 def test_retrieval_is_cached_while_the_context_stands_and_never_after():
-    llm = StepCacheLLM(llm=SayingLLM(say=answer), cache=StepCache(MemoryStore(), LlamaIndexEmbedder(MiniLM())))
+    llm = StepCacheLLM(llm=SayingLLM(say=answer), cache=StepCache(MemoryStore(), LlamaIndexEmbedder(MINILM)))
     first = engine_over(TEXTS, llm).query("When does the ferry leave?")
     again = engine_over(TEXTS, llm).query("When does the ferry leave?")
     assert str(first) == str(again)

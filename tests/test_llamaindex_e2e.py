@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from llama_index.core import Document, VectorStoreIndex
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.llms.openai_like import OpenAILike
+from llamaindex_fakes import Embedding
 
 from llamaindex_stepcache import LlamaIndexEmbedder, StepCacheLLM
 from stepcache import StepCache
@@ -27,19 +27,7 @@ pytestmark = [
 
 TEXTS = ["The ferry to Hvar leaves at seven from pier four.", "Bread in the village shop costs two euros.",
          "The museum is closed on Mondays."]
-_REAL = SentenceTransformerEmbedder()
-
-
-class MiniLM(BaseEmbedding):
-    """The real embedding model, as LlamaIndex wants it."""
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return list(_REAL.embed(text))
-
-    _get_query_embedding = _get_text_embedding
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_text_embedding(query)
+MINILM = Embedding(by=SentenceTransformerEmbedder())
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +40,11 @@ def endpoint():
 def llm(endpoint) -> StepCacheLLM:
     wrapped = OpenAILike(model=endpoint.model, api_base=endpoint.base_url, api_key="none", is_chat_model=True,
                          temperature=0, max_tokens=60, timeout=300, max_retries=0, context_window=4096)
-    return StepCacheLLM(llm=wrapped, cache=StepCache(MemoryStore(), LlamaIndexEmbedder(MiniLM())))
+    return StepCacheLLM(llm=wrapped, cache=StepCache(MemoryStore(), LlamaIndexEmbedder(MINILM)))
 
 
 def ask(texts: list[str], llm: StepCacheLLM, question: str, **options):
-    index = VectorStoreIndex.from_documents([Document(text=text) for text in texts], embed_model=MiniLM())
+    index = VectorStoreIndex.from_documents([Document(text=text) for text in texts], embed_model=MINILM)
     return index.as_query_engine(llm=llm, similarity_top_k=2, **options).query(question)
 
 
@@ -80,7 +68,7 @@ def test_asked_twice_reworded_and_with_a_changed_document(llm: StepCacheLLM):
     assert "".join(streamed.response_gen) == first
 
     async def again() -> str:
-        index = VectorStoreIndex.from_documents([Document(text=text) for text in TEXTS], embed_model=MiniLM())
+        index = VectorStoreIndex.from_documents([Document(text=text) for text in TEXTS], embed_model=MINILM)
         engine = index.as_query_engine(llm=llm, similarity_top_k=2)
         return str(await engine.aquery("When does the ferry to Hvar leave?"))
 

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
@@ -48,11 +47,11 @@ from llama_index.core.schema import TextNode
 from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import FunctionTool, QueryEngineTool, ToolMetadata
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
-from llamaindex_fakes import CallingLLM, SayingLLM
+from llamaindex_fakes import CallingLLM, Embedding, SayingLLM
 from pydantic import BaseModel
 
 from llamaindex_stepcache import StepCacheLLM
-from stepcache import StepCache
+from stepcache import Policy, StepCache
 from stepcache.stores.memory import MemoryStore
 from stepcache.testing import HashEmbedder
 
@@ -65,22 +64,13 @@ pytestmark = [
 
 TEXTS = ["The ferry to Hvar leaves at seven from pier four.", "Bread in the village shop costs two euros.",
          "The museum is closed on Mondays."]
-_HASHED = HashEmbedder()
-
-
-class Hashed(BaseEmbedding):
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return list(_HASHED.embed(text))
-
-    _get_query_embedding = _get_text_embedding
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_text_embedding(query)
+PATIENT = Policy(cache_timeout=60)  # on a machine under load, a lost second is no lost hit
+HASHED = Embedding(by=HashEmbedder())
 
 
 @cache
 def index() -> VectorStoreIndex:
-    return VectorStoreIndex.from_documents([Document(text=text) for text in TEXTS], embed_model=Hashed())
+    return VectorStoreIndex.from_documents([Document(text=text) for text in TEXTS], embed_model=HASHED)
 
 
 NODES = [TextNode(text=text) for text in TEXTS]
@@ -127,7 +117,7 @@ def judging() -> SayingLLM:
 
 def compare(make: Callable[[], Any], run: Callable[[Any], Any]) -> None:
     """Unwrapped, wrapped and cold, wrapped again: three times the same, the last time without a call."""
-    bare, wrapped = make(), StepCacheLLM(llm=make(), cache=StepCache(MemoryStore(), HashEmbedder()))
+    bare, wrapped = make(), StepCacheLLM(llm=make(), cache=StepCache(MemoryStore(), HashEmbedder(), policy=PATIENT))
     expected = run(bare)
     assert expected
     assert run(wrapped) == expected
