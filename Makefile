@@ -68,7 +68,7 @@ wheel-check: $(VENV)/.dev
 	$(BIN)/python .ci/wheel_check.py
 
 versions: $(VENV)/.dev
-	$(BIN)/python .ci/versions.py
+	$(BIN)/python .ci/versions.py $(ARGS)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.paper run $(ARGS)

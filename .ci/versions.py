@@ -1,7 +1,7 @@
 """Run the adapters' tests with the lowest framework versions that the extras allow; `make test` runs the newest.
 
 An environment over the one that runs this holds the older frameworks and nothing else: whatever it lacks is found below
-it, so neither PyTorch nor any other dependency is installed again.
+it, so neither PyTorch nor any other dependency is installed again. Arguments go to pytest.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         python = overlay(Path(scratch), pins)
         files = sorted(str(path) for pattern in TESTS for path in (ROOT / "tests").glob(pattern))
-        done = subprocess.run([str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", IGNORED, *files],
-                              cwd=ROOT, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        options = ["-q", "-p", "no:cacheprovider", "-W", IGNORED, *sys.argv[1:]]
+        done = subprocess.run([str(python), "-m", "pytest", *options, *files], cwd=ROOT,
+                              env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     sys.exit(done.returncode)
 
 
