@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stepcache import CacheControl, Request, StepCache, gate
 from stepcache.stores.memory import MemoryStore
 from stepcache.tasks._python.docstring import disagreement
+from stepcache.tasks._python.mention import put_loosely
 from stepcache.tasks.code import code
 from stepcache.testing import HashEmbedder, ScriptedModel
 
@@ -179,3 +180,17 @@ def test_a_name_that_is_no_word_is_known_with_a_blank_in_it() -> None:
         asked = spaced.replace('grade_words("blue', f'{seen}("blue')
         served = cache.complete(asked, ScriptedModel("    return None\n"))
         assert (served.source == "cache") is known, seen
+
+
+def test_words_that_read_as_a_phrase_are_not_the_name_of_the_function() -> None:
+    prompt = 'def circularShift(x, n):\n    """Circular shift the digits of x.\n    >>> circularShift(12, 1)\n    """\n'
+    marked = put_loosely(prompt, "circularShift", "MARK", frozenset())
+    assert "Circular shift the digits" in marked
+    assert put_loosely("call circ ularShift(12)", "circularShift", "MARK", frozenset()) == "call MARK(12)"
+    assert put_loosely("multipl y(2) or multiply by 2", "multiply", "MARK", frozenset()) == "MARK(2) or multiply by 2"
+
+
+def test_letters_go_without_saying_beside_a_case() -> None:
+    cached = 'def f(s):\n    """Return s in lowercase."""\n'
+    assert disagreement(cached, cached.replace("lowercase", "lowercase letters")) == ""
+    assert disagreement(cached, cached.replace("Return s", "Return the letter s")) != ""

@@ -257,3 +257,91 @@ def test_spaces_may_go_astray_in_the_prose_but_not_only_in_a_literal() -> None:
     text = CALLS.replace("longest names", "longest names ('a b' is one)")
     assert gate(text, text.replace("'a b'", "'ab'")) != Same()
     assert gate(text, text.replace("'a b'", "'ab'").replace("the n longest", "the nlon gest")) == Same()
+
+
+CARELESS = '''def keep(items, low):
+    """
+    Look through the numbers of the list and return those which should remain afterwards.
+    If a number is not below the bound and has no equal before it, keep the number, else drop it.
+    >>> keep([1, 2], 2)
+    [2]
+    """
+'''
+# Eight words mistyped past doubt, none of which changes what is asked.
+_MISTYPED = {"Look": "Liok", "through": "thriugh", "numbers": "numvers", "which": "whuch", "remain": "remaim",
+             "afterwards": "aftrewards", "before": "befpre", "should": "shpuld"}
+
+
+def mistyped(text: str) -> str:
+    for word, slip in _MISTYPED.items():
+        text = text.replace(word, slip, 1)
+    return text
+
+
+@pytest.mark.parametrize("slip", ["now", "new", "nto", "jkt"])
+def test_among_many_slips_a_word_that_is_none_negates_as_the_one_in_its_place(slip: str) -> None:
+    blind = mistyped(CARELESS)
+    unreadable = slip not in {"now", "new"}  # those are words
+    assert bool(gate(CARELESS, blind.replace("is not below", f"is {slip} below"))) is unreadable
+    assert bool(gate(blind.replace("is not below", f"is {slip} below"), CARELESS)) is unreadable
+
+
+@pytest.mark.parametrize("change", [
+    ("is not below", "is now below"), ("is not below", "is below"), ("not below the", "not above the"),
+    ("is not below", "is low below"), ("and has", "or has"), ("and has", "orr has"), ("has no", "has an"),
+    ("is not below", "is not not below"),
+])
+def test_among_many_slips_a_real_word_still_counts(change: tuple[str, str]) -> None:
+    assert not gate(CARELESS, mistyped(CARELESS).replace(*change))
+    assert not gate(mistyped(CARELESS).replace(*change), CARELESS)
+
+
+def test_without_other_slips_a_mistyped_negation_is_a_difference() -> None:
+    assert not gate(CARELESS, CARELESS.replace("is not below", "is jkt below"))
+    assert not gate(CARELESS, CARELESS.replace("is not below", "is low below"))
+
+
+def test_a_term_of_both_texts_is_known_there() -> None:
+    cached = CARELESS.replace("the bound", "the Zorvath bound of Zorvath")
+    slipped = mistyped(cached).replace("Zorvath bound", "oZrvath bound")
+    assert gate(cached, slipped)
+    assert not gate(cached, mistyped(cached).replace("Zorvath", "Meldrin"))
+
+
+TORN = '''def total(a, b):
+    """
+    Take the two numbers and return the product of their last digits, whatever their signs are.
+    Examples:
+    total(148, 412) should return 16.
+    total(2020, 1851) should return 0.
+    """
+'''
+
+
+def test_where_many_words_are_torn_a_torn_number_is_too() -> None:
+    torn = TORN.replace("numbers", "num bers").replace("return the", "ret urnthe").replace("product", "pro duct")
+    torn = torn.replace("digits", "dig its").replace("signs", "si gns").replace("Examples", "Exam ples")
+    assert gate(TORN, torn.replace("1851", "18 5 1"))
+    assert not gate(TORN, TORN.replace("1851", "18 5 1"))
+    assert not gate(TORN, torn.replace("1851", "18 6 1"))
+    assert not gate(TORN, torn.replace("16", "61"))
+
+
+@pytest.mark.parametrize(("was", "now", "same"), [
+    ("their signs are.", "their signs are, e.g.-5.", False),
+    ("    Examples:\n", "    Example case:\n", True),
+    ("    Examples:\n", "    case:\n", True),
+    ("    Examples:\n", "    For lower case:\n", False),
+    ("product", "pro[uct", True),
+    ("last digits", "last digits[first]", False),
+])
+def test_labels_and_keys_struck_by_the_way(was: str, now: str, same: bool) -> None:
+    assert bool(gate(TORN, TORN.replace(was, now))) is same
+    assert bool(gate(TORN.replace(was, now), TORN)) is same
+
+
+def test_a_sign_may_lose_the_blank_before_it_but_not_itself() -> None:
+    signed = TORN.replace("signs are.", "signs are, e.g. -123 has the digits -1, 2 and 3.")
+    assert gate(signed, signed.replace("e.g. -123", "e.g.-123").replace("digits -1", "digits-1"))
+    assert not gate(signed, signed.replace("-123", "123"))
+    assert not gate(signed, signed.replace("digits -1", "digits 1"))

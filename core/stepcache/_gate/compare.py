@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from stepcache._gate import rules
-from stepcache._gate.docstrings import Around, docstring, loosely_equal
+from stepcache._gate.docstrings import TORN, Around, docstring, loosely_equal
 from stepcache._gate.languages import guess, plausible
 from stepcache._gate.layout import Layout, lay_out
 from stepcache._gate.parse import Parsed, parse, parse_plainly
@@ -56,7 +56,7 @@ def _compare_docs(cached: str, new: str, layout: Layout) -> Same | Differs:
         return Differs("code", excerpt(cached), excerpt(new))
     if (
         ours.letters == theirs.letters
-        and ours.digits == theirs.digits
+        and (ours.digits == theirs.digits or abs(ours.torn - theirs.torn) >= TORN)
         and (ours.quotes == theirs.quotes or ours.unquoted != theirs.unquoted)
     ):
         return _SAME  # only spaces went astray, and not just in a literal

@@ -18,21 +18,28 @@ from stepcache._gate.spelling import distance, inflection_of, known
 from stepcache._gate.tables import weighty
 from stepcache._gate.verdict import Differs, excerpt
 
-__all__ = ["Around", "Docstring", "docstring", "loosely_equal"]
+__all__ = ["TORN", "Around", "Docstring", "docstring", "loosely_equal"]
 
 _REACH: Final = 7  # how far two texts may run apart before they meet again
 _THROWN_IN: Final = 3  # words that may stand on one side only
 _LITTER: Final = 3  # unknown words that make a text one that was typed without care
+_TERM: Final = 5  # letters of a word that two texts share and the tables lack, to be a term and no scrap
+_BLIND: Final = 8  # unknown words that make it one that was typed without looking
+TORN: Final = 5  # words torn by stray blanks from which on a blank between two digits says nothing either
 _SHARE: Final = 0.5  # at least this share of the longer docstring's words must be the same
 _PLAIN: Final = frozenset({"word", "person", "modality", "question", "relation", "demand", "quantifier"})
 
 
 class Around(NamedTuple):
-    """What surrounds a docstring: the functions defined, all names in the code, whether examples pin it down."""
+    """What surrounds a docstring: the functions defined, all names in the code, whether examples pin it down.
+
+    `familiar` are the words that both docstrings have: unknown to the tables, but no slips.
+    """
 
     functions: Sequence[str]
     identifiers: frozenset[str]
     pinned: bool
+    familiar: frozenset[str] = frozenset()
 
 
 class Docstring(NamedTuple):
@@ -53,6 +60,11 @@ class Docstring(NamedTuple):
         return sum(known(word.lower()) for word in _JUMBLED.findall(self.prose)) >= 4
 
     @property
+    def torn(self) -> int:
+        """How many words are none, as where blanks were put in at random."""
+        return sum(not known(word.lower()) for word in _LETTERS.findall(self.prose))
+
+    @property
     def digits(self) -> list[str]:
         """The runs of digits, in order."""
         return _DIGITS.findall(self.prose)
@@ -70,9 +82,14 @@ class Docstring(NamedTuple):
 
 _JUMBLED: Final = re.compile(r"\b[a-z]{1,20}[A-Z][A-Za-z]*\b")
 _QUOTED: Final = re.compile(r"\"[^\"]{0,400}\"|'[^']{0,400}'")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _DIGITS: Final = re.compile(r"\d+")
 _SPACED_OPERATOR: Final = re.compile(r"(?<=[-=<>!])[ ](?=[=>])")
 _BULLET: Final = re.compile(r"\n([-*])(?:[ \t]+(?=\S)|(?=[^\W\d]))")
+# Other words for what stands over examples, where alone they would say more ("lower case", "for all instances").
+_LABEL: Final = re.compile(r"(?i)(for[ ])?(?:examples?[ ])?(?:cases?|exemplars?|instances?)[ ]?:")
+_UNCLOSED: Final = re.compile(r"(?<=[^\W\d_])\[(?=[^\W\d_]+\b(?![^\n]*\]))")  # a slip of the key beside "p"
+_MINUS: Final = re.compile(r"[ \t]*-[ \t]*(?=\d)")
 _VALUE: Final = re.compile(r"[\d\"'\[({]")
 _EXAMPLE: Final = re.compile(r"(?i)\bexamples?\b|\be\.g\.|\binput\b.{0,200}\boutput\b", re.DOTALL)
 
@@ -85,9 +102,12 @@ def docstring(text: str, functions: Sequence[str]) -> Docstring:
     for line in text.split("\n"):
         stripped = line.strip()
         inside = stripped.startswith((">>>", "...")) or (inside and bool(stripped))
+        if (label := _LABEL.fullmatch(stripped)) is not None:
+            stripped = f"{label[1] or ''}example:"
         (doctests if inside else prose).append(stripped)
     # A bullet is a sign like others: where lines were run together, nothing tells it from them.
     told = _BULLET.sub(r" \1 ", _SPACED_OPERATOR.sub("", "\n".join(prose)))
+    told = _MINUS.sub(" - ", _UNCLOSED.sub("", told))  # "e.g.-1" and "digits -1" have the same sign
     for name in functions[:20]:
         told = told.replace(name.replace("_", " _ "), name)
     called = any(re.search(rf"\b{re.escape(name)}[ ]?\(", line) for name in functions[:20] for line in prose[:400])
@@ -102,12 +122,17 @@ def loosely_equal(cached: Parsed, new: Parsed, around: Around) -> Differs | None
     """
     lost: list[Token] = []
     gained: list[Token] = []
-    littered = _littered(cached, new)
+    strange = _strange(cached, new)
+    littered, blind = strange >= _LITTER, strange >= _BLIND
+    both = {token.text.lower() for token in cached.tokens} & {token.text.lower() for token in new.tokens}
+    around = around._replace(familiar=frozenset(word for word in both if len(word) >= _TERM))
     demand: Differs | None = None
     for ours, theirs in _gaps(cached.tokens, new.tokens, around):
         left, right = _unexplained(ours, theirs, around)
         if littered:
             left, right = _without_stray_letters(left, right)
+            if _unreadable(left, right, around, blind):
+                left, right = [], []
         for token in (*left, *right):
             if not around.pinned or not _is_plain(token, left, right, around, littered):
                 return _differs(token.what, left, right)
@@ -153,10 +178,28 @@ def _is_demand(left: list[Token], right: list[Token]) -> bool:
     return len(run) > _THROWN_IN or any(token.what == "relation" for token in run)
 
 
-def _littered(cached: Parsed, new: Parsed) -> bool:
-    """Whether one of the texts holds several unknown words that the other lacks: then one more slip is no surprise."""
+def _strange(cached: Parsed, new: Parsed) -> int:
+    """How many unknown words the texts do not share; where there are several, one more slip is no surprise."""
     ours, theirs = ({token.text.lower() for token in side.tokens if token.text.isalpha()} for side in (cached, new))
-    return sum(not known(word) for word in ours ^ theirs) >= _LITTER
+    return sum(not known(word) for word in ours ^ theirs)
+
+
+def _unreadable(left: list[Token], right: list[Token], around: Around, blind: bool) -> bool:
+    """Whether the words on one side are those of the other with their letters mixed up, or mistyped past reading.
+
+    A word that is none can't demand anything else than the word in whose place it stands, be that a "not".
+    """
+    if not left or len(left) != len(right):
+        return False
+    for one, other in zip(left, right, strict=True):
+        a, b = one.text.lower(), other.text.lower()
+        if not (a.isalpha() and b.isalpha()) or len(a) != len(b) or len(a) < 2 or known(a) == known(b):
+            return False
+        if one.quoted or other.quoted or {one.text, other.text} & {*around.identifiers, *around.functions}:
+            return False
+        if sorted(a) != sorted(b) and not (blind and any(x == y for x, y in zip(a, b, strict=True))):
+            return False
+    return True
 
 
 def _without_stray_letters(left: list[Token], right: list[Token]) -> tuple[list[Token], list[Token]]:
@@ -244,8 +287,9 @@ def _noise(left: list[Token], right: list[Token], around: Around) -> bool:
         for token in (*left, *right)
     ):
         return False
-    if ours == theirs:
-        return True
+    if ours == theirs:  # but twelve is not "1 2"
+        numbers = [[run for token in side for run in _DIGITS.findall(token.text)] for side in (left, right)]
+        return numbers[0] == numbers[1]
     if any(char.isdecimal() for char in ours + theirs) or not (ours and theirs):
         return False
     strange = [sum(not known(token.text.lower()) for token in side) for side in (left, right)]
@@ -269,7 +313,8 @@ def _same_word(one: Token, other: Token, around: Around) -> bool:
     if one.what not in counted and other.what not in counted and inflection_of(a, b):
         return True
     limit = 1 if min(len(a), len(b)) < 4 else max(2, min(len(a), len(b)) // 3)
-    strange = one if known(b) else other
+    familiar = [known(word) or word in around.familiar for word in (a, b)]
+    strange = one if familiar[1] else other
     if strange.text in around.identifiers:
         return False  # a parameter's name is no slip of a word
-    return known(a) != known(b) and distance(a, b, limit) <= limit
+    return familiar[0] != familiar[1] and distance(a, b, limit) <= limit

@@ -28,6 +28,9 @@ _MAX_GAP = 40  # words in one place; where more differ, nothing is the same dema
 _LITERAL = re.compile(r"\"([^\"\n]{0,400})\"|(?<!\w)'([^'\n]{0,400})'(?!\w)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _JUMBLED = re.compile(r"\b[^\W\d_]*[a-z][A-Z][^\W\d_]*\b")
+# Words that another one says already: lower case is one of letters.
+_CASES = frozenset({"lowercase", "uppercase"})
+_IMPLYING = {"letter": _CASES, "letters": _CASES, "character": _CASES, "characters": _CASES}
 _QUOTES = re.compile(r"\"\"\"|'''")
 
 
@@ -176,4 +179,6 @@ def _repeats(word: str, near: list[str]) -> bool:
     """Whether a word only says again what stands beside it."""
     from stepcache._gate.spelling import inflection_of
 
-    return any(inflection_of(word, other) or same_group(word, other) for other in near)
+    return any(
+        inflection_of(word, other) or same_group(word, other) or other in _IMPLYING.get(word, ()) for other in near
+    )

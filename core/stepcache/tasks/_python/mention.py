@@ -31,10 +31,18 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _spaced(name: str) -> re.Pattern[str] | None:
-    """The name with stray blanks in it, as translation tools and clumsy copying leave it."""
-    if is_plain_word(name) or not _MIN_SPACED <= len(name) <= _MAX_SPACED:
+    """The name with stray blanks in it, as translation tools and clumsy copying leave it; a plain word if called."""
+    if not _MIN_SPACED <= len(name) <= _MAX_SPACED:
         return None
-    return re.compile(rf"(?<![\w.]){'[ ]?'.join(map(re.escape, name))}(?!\w)", re.IGNORECASE)
+    called = r"(?=[ ]?\()" if is_plain_word(name) else r"(?!\w)"
+    return re.compile(rf"(?<![\w.]){'[ ]?'.join(map(re.escape, name))}{called}", re.IGNORECASE)
+
+
+def _is_phrase(text: str) -> bool:
+    """Whether a name with blanks in it reads as words of a sentence: "circular shift" may not mean circularShift."""
+    from stepcache._gate.spelling import known
+
+    return " " in text and all(known(word.lower()) for word in text.split())
 
 
 def mentions(text: str, name: str) -> tuple[int, ...]:
@@ -51,7 +59,7 @@ def put_loosely(text: str, name: str, instead: str, others: frozenset[str]) -> s
     """As `put`, and also where the name is misspelt or spaced out; `others` are names that mean something else."""
     text = put(text, name, instead)
     if (spaced := _spaced(name)) is not None:
-        text = spaced.sub(lambda _: instead, text)
+        text = spaced.sub(lambda found: found.group() if _is_phrase(found.group()) else instead, text)
     tokens = set(_IDENTIFIER.findall(text)) - others - {instead}
     if len(tokens) > _MAX_TOKENS:
         return text
