@@ -38,8 +38,9 @@ _JSON_REPLY = json.dumps({"name": "Ann", "age": 34, "city": "Rome"})
 def at_size(kind: str, entries: int, seconds: float) -> dict[str, Taken]:
     """Milliseconds of each path with so many entries in the partition."""
     cache = filled(kind, entries)
-    cache.complete(EQUATION, lambda prompt, purpose: SOLUTION)
-    cache.complete(_JSON, lambda prompt, purpose: _JSON_REPLY)
+    # anew: a folder may keep what another version recorded
+    cache.complete(EQUATION, lambda prompt, purpose: SOLUTION, control=CacheControl(refresh=True))
+    cache.complete(_JSON, lambda prompt, purpose: _JSON_REPLY, control=CacheControl(refresh=True))
     found_by_embedding(cache)
     cache.flush()
     taken = {name: measure(call, seconds) for name, call in _paths(cache).items()}

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stepcache import Completion, Request, Step, StepCache
+from stepcache import Completion, Policy, Request, Step, StepCache
 from stepcache._data import Entry
 from stepcache.protocols import Store
 from stepcache.stores.memory import MemoryStore
 from stepcache.testing import HashEmbedder
 
 __all__ = [
-    "DIMENSIONS", "EQUATION", "QUESTION", "REPLY", "REWORDED", "SOLUTION", "filled", "found_by_embedding", "never",
+    "DIMENSIONS", "EQUATION", "FOLDER", "QUESTION", "REPLY", "REWORDED", "SOLUTION", "filled", "found_by_embedding",
+    "never",
 ]
 
 DIMENSIONS = 384  # as of all-MiniLM-L6-v2
@@ -23,7 +24,8 @@ SOLUTION = "1. Subtract 3 from both sides: 2x = 10\n2. Divide both sides by 2: x
 QUESTION = "What is the largest ocean?"
 REWORDED = "Which is the largest ocean?"
 REPLY = "The Pacific is the largest ocean. It covers about a third of the surface of the Earth."
-_VERSION = 1  # of the way stores are filled; another one is another folder
+# another number where stores are filled in another way
+FOLDER = Path(tempfile.gettempdir()) / "stepcache-speed-1"
 _FILLER = "Note {} on rivers, and where the {} of them ends up in the year {}"
 
 
@@ -38,19 +40,19 @@ def filled(kind: str, entries: int, embedder: Any = None) -> StepCache:
     kind: "memory", or "disk", which is a folder that is kept from run to run, since filling a large one takes minutes.
     """
     embedder = embedder or HashEmbedder(DIMENSIONS)
+    patient = Policy(cache_timeout=60)  # on a busy machine what comes late by seconds would be counted as nothing
     if kind == "memory":
         store: Store = MemoryStore()
         _fill(store, entries, embedder.fingerprint)
-        return StepCache(store, embedder)
+        return StepCache(store, embedder, policy=patient)
     from stepcache.stores.chroma import ChromaStore
 
-    place = Path(tempfile.gettempdir()) / f"stepcache-speed-{_VERSION}" / str(entries)
-    store = ChromaStore(path=place)
+    store = ChromaStore(path=FOLDER / str(entries))
     if store.count() < entries:
         store.clear()
         _fill(store, entries, embedder.fingerprint)
         store.flush()
-    return StepCache(store, embedder)
+    return StepCache(store, embedder, policy=patient)
 
 
 def found_by_embedding(cache: StepCache) -> None:
