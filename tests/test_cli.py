@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from pathlib import Path
 
+import chromadb
 import pytest
 from typer.testing import CliRunner
 
+import stepcache
 from stepcache import CacheControl, Request, StepCache
 from stepcache.cli import words
 from stepcache.cli.app import app
@@ -137,14 +141,104 @@ def test_purge_and_compact_keep_what_is_recorded(folder, command):
 
 def test_doctor_finds_a_sound_folder_healthy(folder):
     told = run_json("doctor", "-c", folder)
-    assert told == {"healthy": True, "entries": 3, "findings": []}
+    assert told == {"healthy": True, "entries": 3, "findings": [], "notes": [], "mended": []}
 
 
 def test_doctor_ends_with_one_when_something_is_wrong(folder, monkeypatch):
-    monkeypatch.setattr(ChromaStore, "check", lambda self: ("a record is damaged",), raising=False)
+    monkeypatch.setattr(ChromaStore, "faults", lambda self: ("a record is damaged",), raising=False)
     code, out, _ = run("doctor", "-c", folder)
     assert code == 1
     assert "a record is damaged" in out
+
+
+def raw(folder: Path):
+    """Chroma itself on the folder, under a path text that StepCache does not use."""
+    return chromadb.PersistentClient(str(folder) + "/./.", settings=chromadb.Settings(anonymized_telemetry=False))
+
+
+def test_doctor_finds_and_mends_a_broken_record(folder):
+    client = raw(folder)
+    for made in client.list_collections():
+        collection = client.get_collection(made.name, embedding_function=None)
+        found = collection.get()["ids"]
+        if len(found) == 2:
+            collection.update(ids=found[:1], metadatas=[{"r": "j1::{"}])
+    client.close()
+    code, out, _ = run("doctor", "-c", folder)
+    assert code == 1
+    assert "1 records are damaged" in out
+    assert len(run_json("ls", "-c", folder)) == 2
+    told = run_json("doctor", "-c", folder, "--repair")
+    assert told["healthy"]
+    assert told["mended"] == ["removed 1 damaged or foreign records"]
+    assert run_json("doctor", "-c", folder)["entries"] == 2
+
+
+def test_doctor_tells_what_became_of_an_unreadable_database(folder):
+    (folder / "chroma.sqlite3").write_bytes(b"garbage!" * 1000)
+    code, out, err = run("doctor", "-c", folder, "--json")
+    assert code == 1
+    assert "set aside" in json.loads(out)["findings"][0]
+    assert "was moved to" in err
+    run_json("purge", "-c", folder)
+    assert run_json("doctor", "-c", folder)["healthy"]
+
+
+def test_doctor_tells_of_an_older_layout_and_of_a_clock_that_was_set_back(folder, monkeypatch):
+    client = raw(folder)
+    client.create_collection("stepcache0-old", embedding_function=None, metadata={"stepcache": 0})
+    client.close()
+    with StepCache(ChromaStore(path=str(folder)), clock=lambda: time.time() + 3600) as cache:
+        cache.record("Recorded before the clock was set back", "yes")
+    code, out, err = run("doctor", "-c", folder, "--json")
+    assert code == 1
+    findings = json.loads(out)["findings"]
+    assert "1 collections are of another version" in findings[0]
+    assert "1 entries are dated in the future" in findings[1]
+    assert "another version" in err
+
+
+def test_a_folder_that_another_process_has_open_is_read_and_its_owner_told(folder):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(Path(stepcache.__file__).parents[1]), str(folder)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "open\n"
+    code, out, err = run("stats", "-c", folder, "--json")
+    assert (code, json.loads(out)["entries"]) == (0, 3)
+    assert err.count("note:") == 1
+    told = run_json("doctor", "-c", folder)
+    assert told["healthy"]
+    assert "another process" in told["notes"][0]
+    assert run("purge", "-c", folder)[0] == 2
+    assert run_json("clear", "-n", "acme", "-c", folder)["removed"] == 1
+    holder.stdin.close()
+    assert holder.wait(timeout=60) == 0
+    holder.stdout.close()
+    assert EQUATION in keys_of(folder)
+    assert "Capital of Italy?" not in keys_of(folder)
+
+
+HOLDER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from stepcache.stores.chroma import ChromaStore
+store = ChromaStore(path=sys.argv[2])
+store.count()
+print("open", flush=True)
+sys.stdin.read()
+store.close()
+"""
+
+
+@pytest.mark.parametrize("command", ["stats", "ls", "doctor", "purge", "compact"])
+def test_a_folder_of_something_else_is_left_as_it_is(tmp_path, command):
+    (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
+    code, _, err = run(command, "-c", tmp_path)
+    assert code == 2
+    assert "no cache" in err
+    assert [place.name for place in tmp_path.iterdir()] == ["letter.txt"]
 
 
 @pytest.mark.parametrize("command", ["stats", "ls", "doctor", "purge", "compact"])

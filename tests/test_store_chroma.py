@@ -10,6 +10,8 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +84,60 @@ def test_nothing_is_made_before_first_use(folder: Path) -> None:
     store.flush()
     store.close()
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("kind", ["memory", "chroma"])
+def test_eight_threads_of_two_thousand_operations_lose_and_cross_nothing(folder: Path, kind: str) -> None:
+    """Each thread has keys of its own in namespaces that all share, and knows what it must find there."""
+    store = MemoryStore() if kind == "memory" else ChromaStore(path=folder)
+    problems: list[str] = []
+    kept: dict[tuple[str, str], Entry] = {}
+
+    def work(thread: int) -> None:
+        rng = random.Random(thread)
+        mine: dict[tuple[str, str], Entry] = {}
+        try:
+            for turn in range(2000):
+                name = f"n{rng.randrange(5)}"
+                entry = an_entry(f"{thread} {rng.randrange(40)}", f"{thread} {turn} {name}", namespace=name,
+                                 template=f"t{thread}", created_at=float(turn))
+                id_ = name, entry.key
+                match rng.choices(("get", "put", "template", "search", "delete"), (60, 15, 12, 12, 1))[0]:
+                    case "put":
+                        store.put(entry, some_direction(rng, 8))
+                        mine[id_] = entry
+                    case "get":
+                        if store.get(*id_) != mine.get(id_):
+                            problems.append(f"{thread} at {turn}: not what was put")
+                    case "template":
+                        found = store.by_template(name, f"t{thread}", 100)
+                        wanted = {e.key for (n, _), e in mine.items() if n == name}
+                        if {e.key for e in found} != wanted:
+                            problems.append(f"{thread} at {turn}: another template's entries")
+                    case "search":
+                        for match in store.search(name, entry.partition, SPACE, some_direction(rng, 8), 3):
+                            if not match.entry.reply.endswith(name):
+                                problems.append(f"{thread} at {turn}: a wall was crossed")
+                    case _:
+                        if store.delete(name, [entry.key]) != (mine.pop(id_, None) is not None):
+                            problems.append(f"{thread} at {turn}: a wrong count of what was removed")
+        except Exception as problem:  # a thread's failure must fail the test
+            problems.append(repr(problem))
+        kept.update(mine)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=300)
+    assert problems == []
+    assert not any(thread.is_alive() for thread in threads)
+    for again in (False, True):
+        if again and kind == "chroma":
+            store.close()
+            store = ChromaStore(path=folder)
+        assert {(entry.namespace, entry.key): entry for entry, _ in store.scan()} == kept
+    store.close()
 
 
 def test_a_reopened_folder_serves_by_key_template_and_similarity(folder: Path) -> None:
@@ -386,14 +442,23 @@ store.close()
 """
 
 
-def test_a_read_only_folder_serves_hits_and_records_nothing(tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A folder that other users may enter: the test may run as root and then reads as nobody."""
+    made = Path(tempfile.mkdtemp())  # pytest's own folders are closed to others, anew with each run of pytest
+    made.chmod(0o755)
+    yield made
+    for place in (made, *made.rglob("*")):
+        if place.is_dir():
+            place.chmod(0o755)
+    shutil.rmtree(made)
+
+
+def test_a_read_only_folder_serves_hits_and_records_nothing(open_place: Path) -> None:
+    folder = open_place / "cache"
     store = ChromaStore(path=folder)
     store.put(an_entry(template="t"), (1.0, 0.0))
     store.close()
-    for parent in (tmp_path, *tmp_path.parents):  # the test may run as root and then reads as nobody
-        if os.geteuid() == 0 and parent != Path("/") and not parent.stat().st_mode & 0o001:
-            parent.chmod(parent.stat().st_mode | 0o011)
     for place in folder.rglob("*"):
         place.chmod(0o555 if place.is_dir() else 0o444)
     folder.chmod(0o555)
@@ -408,29 +473,32 @@ def test_a_read_only_folder_serves_hits_and_records_nothing(tmp_path: Path) -> N
 def _hostile(rng: random.Random, whole: dict[str, Any]) -> dict[str, Any]:
     """A record as someone may have left it in the folder."""
     spoilt = dict(whole)
-    head = str(whole["r"])
-    match rng.randrange(9):
+    form, signature, text = str(whole["r"]).split(":", 2)
+    head = f"{form}:{signature}:"
+    match rng.randrange(10):
         case 0:
-            spoilt["r0"] = "".join(rng.choice('{}[]",:0\\ux\x00') for _ in range(rng.randint(1, 300)))
+            spoilt["r"] = head + "".join(rng.choice('{}[]",:0\\ux\x00') for _ in range(rng.randint(1, 300)))
         case 1:
-            spoilt["r0"] = '{"v":1,"lc":1,"type":"constructor","id":["os","system"],"kwargs":{"command":"true"}}'
+            spoilt["r"] = head + '{"v":1,"lc":1,"type":"constructor","id":["os","system"],"kwargs":{"command":"true"}}'
         case 2:
-            spoilt["r"] = rng.choice(["", "j", "z1:", "j999999:", "j0:", "jx:", "z1:" + "0" * 64, "q1:", "j1"])
+            other = rng.choice(["", "j", "z1:", "j999999::", "j0::", "jx::", f"z1:{signature}:", "q1::", "j1"])
+            spoilt["r"] = other + text
         case 3:
-            del spoilt["r0"]
+            spoilt["r"] = f"j2:{signature}:{text}"  # of two parts, and the second is not there
         case 4:
             spoilt = {"r": rng.choice([1, True, 2.5]), "other": "x"}
         case 5:
-            spoilt["r0"] = "[" * rng.randint(1000, 50_000)
+            spoilt["r"] = head + "[" * rng.randint(1000, 50_000)
         case 6:
-            text = str(whole["r0"])
             at = rng.randrange(len(text))
-            spoilt["r0"] = text[:at] + rng.choice('{"}],9') + text[at + 1:]
+            spoilt["r"] = head + text[:at] + rng.choice('{"}],9') + text[at + 1:]
         case 7:
-            spoilt["r"] = head[:-1] + ("0" if head[-1] != "0" else "1")  # another signature
+            spoilt["r"] = f"{form}:{signature[:-1]}{'0' if signature[-1] != '0' else '1'}:{text}"
+        case 8:
+            spoilt["s"] = "A" * len(str(whole["s"]))
         case _:
-            spoilt["r0"] = str(whole["r0"]).replace("A drink.", "A poison.")
-    return spoilt
+            spoilt["r"] = head + text.replace("A drink.", "A poison.")
+    return spoilt if spoilt != whole else {"other": "x"}
 
 
 def test_hostile_records_are_neither_served_nor_fatal(folder: Path) -> None:
@@ -482,9 +550,7 @@ def test_a_compressed_bomb_is_refused() -> None:
     import zlib
 
     bomb = base64.b64encode(zlib.compress(b"[" * 65_000_000, 1)).decode()
-    parts = [bomb[at:at + 900] for at in range(0, len(bomb), 900)]
-    metadata: dict[str, Any] = {f"r{number}": part for number, part in enumerate(parts)}
-    assert unpack("0" * 64, {**metadata, "r": f"z{len(parts)}:"}, "default", None) is None
+    assert unpack("0" * 64, {"r": f"z1::{bomb}"}, "default", None) is None
 
 
 def test_a_disk_that_is_full_loses_nothing_once_it_has_room(
@@ -532,9 +598,38 @@ def test_a_full_queue_drops_with_a_count_and_one_warning(folder: Path, caplog: p
     store.close()
 
 
+def test_records_of_the_first_release_are_read_and_leave_nothing_behind(folder: Path) -> None:
+    entry, long = an_entry("old", template="t"), an_entry("long", "".join(map(chr, range(0x4E00, 0x5A00))))
+    store = ChromaStore(path=folder)
+    for made in (entry, long):
+        store.put(made, direction(1, 2))
+    store.close()
+    client = raw(folder)
+    name = next(made.name for made in client.list_collections() if made.metadata.get("stepcache"))
+    collection = client.get_collection(name, embedding_function=None)
+    found = collection.get()
+    for id_, metadata in zip(found["ids"], found["metadatas"], strict=True):  # the head alone, the first part by itself
+        form, signature, text = metadata["r"].split(":", 2)
+        collection.update(ids=[id_], metadatas=[{"r": f"{form}:{signature}", "r0": text}])
+    client.close()
+    for newer in (entry, replace(entry, steps=(Step("newer"),)), replace(entry, steps=(Step("newest"),))):
+        store = ChromaStore(path=folder)
+        if newer != entry:
+            store.put(newer, direction(1, 2))
+        assert store.get("default", entry.key) == newer
+        assert store.get("default", long.key) == long
+        assert len(store.search("default", entry.partition, SPACE, direction(1, 2), 5)) == 2
+        assert store.check() == ()
+        store.close()
+    client = raw(folder)
+    kept = client.get_collection(name, embedding_function=None).get(ids=[entry.key])["metadatas"][0]
+    client.close()
+    assert set(kept) == {"r"}
+
+
 def test_a_record_is_json_that_a_person_can_read() -> None:
     packed = pack(an_entry("What is tea?"), None, None)
-    assert json.loads("".join(str(packed.metadata[f"r{n}"]) for n in range(packed.parts)))["prompt"] == "What is tea?"
+    assert json.loads(packed.metadata["r"].removeprefix("j1::"))["prompt"] == "What is tea?"
     long = an_entry("p", "word " * 100_000)
     squeezed = pack(long, None, None)
     assert squeezed.size < 20_000

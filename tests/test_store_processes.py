@@ -29,7 +29,8 @@ def child(script: str, *arguments: object, **options: int) -> subprocess.Popen[s
     return subprocess.Popen([sys.executable, "-c", BEGIN + script, CORE, *map(str, arguments)], text=True, **options)
 
 
-def test_processes_that_open_a_new_folder_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_eight_processes_that_open_a_new_folder_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Cases 62 and 63."""
     folder = tmp_path / "cache"
     script = """
 for number in range(20):
@@ -39,15 +40,15 @@ for number in range(20):
 store.block("default", "key " + sys.argv[3], "other")
 store.close()
 """
-    workers = [child(script, folder, number) for number in range(4)]
-    assert [worker.wait(timeout=120) for worker in workers] == [0] * 4
+    workers = [child(script, folder, number) for number in range(8)]
+    assert [worker.wait(timeout=240) for worker in workers] == [0] * 8
     store = ChromaStore(path=folder)
-    assert store.count() == 80
-    assert store.blocked("default", "other") == {f"key {number}" for number in range(4)}
-    assert len(store.by_template("default", "t", 100)) == 80
+    assert store.count() == 160
+    assert store.blocked("default", "other") == {f"key {number}" for number in range(8)}
+    assert len(store.by_template("default", "t", 200)) == 160
     store.close()
     store = ChromaStore(path=folder)
-    assert store.count() == len(list(store.scan())) == 80
+    assert store.count() == len(list(store.scan())) == 160
     assert store.check() == ()
     store.close()
 
@@ -187,7 +188,7 @@ store.close()
     owner.stdin.close()
     assert owner.wait(timeout=60) == 0
     owner.stdout.close()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while len(store.search("default", mine.partition, "space-1", (1.0, 0.0), 5)) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -1,5 +1,6 @@
 """Any sequence of operations over many namespaces: the stores agree with a dictionary at every step."""
 
+import os
 import shutil
 import tempfile
 from dataclasses import replace
@@ -114,10 +115,13 @@ class ChromaMachine(StoreMachine):
 
     def make(self) -> Store:
         self.folder = Path(tempfile.mkdtemp())
+        self.opened = 0.0
         return ChromaStore(path=self.folder / "cache")
 
+    @precondition(lambda self: self.clock - self.opened > 5)
     @rule()
     def reopen(self) -> None:
+        self.opened = self.clock
         self.store.close()
         self.store = ChromaStore(path=self.folder / "cache")
 
@@ -133,7 +137,9 @@ class ChromaMachine(StoreMachine):
             shutil.rmtree(self.folder)
 
 
+# 10,000 and more operations on each store with STEPCACHE_STATE_SCALE=40.
+_SCALE = int(os.environ.get("STEPCACHE_STATE_SCALE", "1"))
 TestMemory = StoreMachine.TestCase
-TestMemory.settings = settings(max_examples=25, stateful_step_count=60, deadline=None)
+TestMemory.settings = settings(max_examples=25 * _SCALE, stateful_step_count=60, deadline=None)
 TestChroma = ChromaMachine.TestCase
-TestChroma.settings = settings(max_examples=6, stateful_step_count=40, deadline=None)
+TestChroma.settings = settings(max_examples=6 * _SCALE, stateful_step_count=50, deadline=None)

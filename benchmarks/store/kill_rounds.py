@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import stepcache
+from benchmarks.store.results import record
 from stepcache.stores.chroma import ChromaStore
 
 WRITER = """
@@ -65,9 +66,12 @@ def main() -> None:
             half += entry.reply != f"reply {written} " * 100 or vector is None
         safe = {at for last in flushed for at in range(last - 24, last + 1)}
         lost = len(safe - found)
-        print(f"{rounds} kills, {len(safe)} entries flushed, {len(found)} found: {lost} lost, {half} half; "
-              f"check: {store.check() or 'all well'}")
+        findings = list(store.check())
         store.close()
+        print(f"{rounds} kills, {len(safe)} entries flushed, {len(found)} found: {lost} lost, {half} half; "
+              f"check: {findings or 'all well'}")
+        record("kill_rounds", {"kills": rounds, "entries_flushed": len(safe), "entries_found": len(found),
+                               "lost": lost, "half": half, "findings": findings})
         sys.exit(1 if lost or half else 0)
 
 

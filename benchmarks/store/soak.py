@@ -11,6 +11,7 @@ import resource
 import sys
 import time
 
+from benchmarks.store.results import record
 from stepcache.stores.memory import MemoryStore
 from stepcache.testing._store_contract import an_entry
 
@@ -43,6 +44,8 @@ def main() -> None:
     seconds = time.perf_counter() - began
     print(f"{operations} operations in {seconds:.0f} s, {store.count()} entries; "
           f"peak memory in MB at each tenth: {marks}")
+    record("soak", {"operations": operations, "seconds": round(seconds), "entries": store.count(),
+                    "peak_mb_at_each_tenth": marks})
     sys.exit(0 if marks[-1] <= marks[1] * 1.1 + 5 else 1)
 
 

@@ -13,7 +13,7 @@ import typer
 from stepcache.cli import looking, measuring
 from stepcache.cli.console import console, counting, fail, show_json
 from stepcache.cli.opening import find, folder_size, opened
-from stepcache.cli.words import size
+from stepcache.cli.words import counted, size
 
 __all__ = ["app"]
 
@@ -42,7 +42,7 @@ def forget(
     with opened(cache) as opened_cache:
         found = [find(opened_cache, key, namespace).key for key in keys]
         removed = sum(opened_cache.forget(key) for key in dict.fromkeys(found))
-    _tell(as_json, f"removed {removed} entries", removed=removed, keys=found)
+    _tell(as_json, f"removed {_entries(removed)}", removed=removed, keys=found)
 
 
 @app.command()
@@ -61,7 +61,7 @@ def clear(
         fail("name what to remove (--namespace, --model, --tag, --older-than), or write --all for everything")
     with opened(cache) as opened_cache:
         removed = opened_cache.clear(namespace=namespace, model=model, tag=tag, older_than=older_than)
-    _tell(as_json, f"removed {removed} entries", removed=removed)
+    _tell(as_json, f"removed {_entries(removed)}", removed=removed)
 
 
 @app.command()
@@ -92,7 +92,7 @@ def export(
     """Write all entries to a file, as a backup or to warm up another cache."""
     with opened(cache) as opened_cache, counting("exporting") as progress:
         written = opened_cache.export(path, namespace=namespace, progress=progress)
-    _tell(as_json, f"wrote {written} entries to {path}", written=written, path=str(path))
+    _tell(as_json, f"wrote {_entries(written)} to {path}", written=written, path=str(path))
 
 
 @app.command()
@@ -104,7 +104,7 @@ def load(
     """Take in the entries of an exported file; makes the cache's folder where there is none."""
     with opened(cache, make=True) as opened_cache, counting("loading") as progress:
         taken = opened_cache.load(path, progress=progress)
-    _tell(as_json, f"took in {taken} entries", loaded=taken, path=str(path))
+    _tell(as_json, f"took in {_entries(taken)}", loaded=taken, path=str(path))
 
 
 @app.command()
@@ -133,9 +133,13 @@ def show(key: Key, cache: Folder = HERE, namespace: Namespace = None, as_json: A
 
 
 @app.command()
-def doctor(cache: Folder = HERE, as_json: AsJson = False) -> None:
+def doctor(
+    cache: Folder = HERE,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended, then examine again.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Examine the folder and say what is wrong with it, if anything. Exit code 1 if there is."""
-    looking.doctor(cache, as_json)
+    looking.doctor(cache, repair, as_json)
 
 
 @app.command()
@@ -186,6 +190,10 @@ def _tell(as_json: bool, sentence: str, **values: object) -> None:
         show_json(values)
     else:
         console.print(sentence, highlight=False, soft_wrap=True)
+
+
+def _entries(number: int) -> str:
+    return counted(number, "entry", "entries")
 
 
 def _tell_size(as_json: bool, done: str, folder: Path, before: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -14,7 +15,7 @@ from rich.table import Table
 
 from stepcache.errors import StepCacheError
 
-__all__ = ["FOUND_WRONG", "USAGE", "console", "counting", "fail", "reporting", "show_json", "table"]
+__all__ = ["FOUND_WRONG", "USAGE", "console", "counting", "fail", "noting", "reporting", "show_json", "table"]
 
 FOUND_WRONG = 1  # the command worked, and what it looked for is missing or wrong
 USAGE = 2  # what was asked can't be done as it was asked
@@ -34,6 +35,30 @@ def fail(message: str, code: int = USAGE) -> NoReturn:
     raise typer.Exit(code)
 
 
+class _Notes(logging.Handler):
+    """Warnings as a person at a terminal wants them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if getattr(record, "stepcache_topic", "") == "guest":  # the full text is advice to an app
+            text = "another process has this cache open: vectors can't be read, and changes are handed over to it"
+        errors.print(f"[yellow]note:[/] {_plain(text)}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def noting() -> Iterator[None]:
+    """Show what StepCache warns of as notes on stderr."""
+    logger, notes = logging.getLogger("stepcache"), _Notes(logging.WARNING)
+    before = logger.propagate
+    logger.addHandler(notes)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(notes)
+        logger.propagate = before
+
+
 @contextmanager
 def reporting() -> Iterator[None]:
     """Turn StepCache's own errors, and those of the disk, into a message and an exit code."""
@@ -43,11 +68,11 @@ def reporting() -> Iterator[None]:
         fail(str(error) or type(error).__name__)
 
 
-def table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
-    """An empty table; the columns in `right` hold numbers."""
+def table(title: str, *columns: str, right: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> Table:
+    """An empty table; the columns in `right` hold numbers, those in `whole` are never broken into lines."""
     made = Table(title=title, title_justify="left", header_style="bold")
     for name in columns:
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold", no_wrap=name in whole)
     return made
 
 

@@ -14,7 +14,8 @@ from rich.text import Text
 from stepcache._data import Entry
 from stepcache.cli.console import FOUND_WRONG, console, show_json, table
 from stepcache.cli.opening import entry_values, find, folder_size, opened
-from stepcache.cli.words import age, lifetime, shortened, size, when
+from stepcache.cli.words import age, counted, lifetime, shortened, size, when
+from stepcache.stores.chroma import ChromaStore
 
 __all__ = ["doctor", "entries", "entry", "stats"]
 
@@ -42,7 +43,7 @@ def stats(folder: Path, as_json: bool) -> None:
         show_json({"folder": str(folder), "bytes": taken, "entries": total, "namespaces": groups})
         return
     view = table(
-        f"{folder}: {total} entries, {size(taken)}",
+        f"{folder}: {counted(total, 'entry', 'entries')}, {size(taken)}",
         "namespace",
         "entries",
         "expired",
@@ -83,7 +84,7 @@ def entries(
         show_json([entry_values(entry) for entry in shown])
         return
     view = table(
-        f"{len(shown)} of {len(found)} entries",
+        f"{len(shown)} of {counted(len(found), 'entry', 'entries')}",
         "key",
         "namespace",
         "task",
@@ -92,6 +93,7 @@ def entries(
         "expires",
         "prompt",
         right=("steps", "age"),
+        whole=("key", "age", "expires"),
     )
     for entry in shown:
         view.add_row(
@@ -122,19 +124,22 @@ def entry(folder: Path, key: str, namespace: str | None, as_json: bool) -> None:
         )
 
 
-def doctor(folder: Path, as_json: bool) -> None:
-    """Findings of the store's self-examination."""
+def doctor(folder: Path, repair: bool, as_json: bool) -> None:
+    """Findings of the store's self-examination, after mending what can be mended if that is wished."""
     with opened(folder) as cache:
-        examine = getattr(cache.store, "check", None)
-        findings = tuple(examine()) if examine is not None else ()
-        count = cache.store.count()
+        store = cache.store
+        assert isinstance(store, ChromaStore)
+        mended = store.repair() if repair else ()
+        findings, notes, count = store.faults(), store.notes(), store.count()
     if as_json:
-        show_json({"healthy": not findings, "entries": count, "findings": list(findings)})
-    elif findings:
-        for finding in findings:
-            console.print(f"- {finding}", markup=False, highlight=False)
+        show_json({"healthy": not findings, "entries": count, "findings": list(findings), "notes": list(notes),
+                   "mended": list(mended)})
     else:
-        console.print(f"healthy: {count} entries, {size(folder_size(folder))}", highlight=False)
+        for line in (*mended, *(f"note: {note}" for note in notes), *(f"- {finding}" for finding in findings)):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        if not findings:
+            console.print(f"healthy: {counted(count, 'entry', 'entries')}, {size(folder_size(folder))}",
+                          highlight=False)
     if findings:
         raise typer.Exit(FOUND_WRONG)
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from stepcache import StepCache
 from stepcache._data import Entry
-from stepcache.cli.console import FOUND_WRONG, fail, reporting
+from stepcache.cli.console import FOUND_WRONG, fail, noting, reporting
+from stepcache.stores._folder import Folder
 from stepcache.stores.chroma import ChromaStore
 
 __all__ = ["entry_values", "find", "folder_size", "opened"]
@@ -19,11 +20,11 @@ _SHORTEST_PREFIX = 4
 
 
 @contextmanager
-def opened(folder: Path, *, make: bool = False, read_only: bool = False) -> Iterator[StepCache]:
+def opened(folder: Path, *, make: bool = False) -> Iterator[StepCache]:
     """The cache in a folder, without an embedder: no command needs one. Only `load` may make the folder."""
-    if not make and not folder.is_dir():
+    if not make and not (folder.is_dir() and Folder(str(folder)).holds_cache()):
         fail(f"there is no cache at {folder}; name its folder with --cache")
-    with reporting(), StepCache(ChromaStore(path=str(folder), read_only=read_only)) as cache:
+    with noting(), reporting(), StepCache(ChromaStore(path=str(folder))) as cache:
         yield cache
 
 
@@ -66,4 +67,4 @@ def entry_values(entry: Entry) -> dict[str, Any]:
 
 def folder_size(folder: Path) -> int:
     """Bytes of all files in a folder."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return Folder(str(folder)).size()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["age", "lifetime", "shortened", "size", "when"]
+__all__ = ["age", "counted", "lifetime", "shortened", "size", "when"]
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
@@ -17,6 +17,11 @@ def size(count: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number and its noun."""
+    return f"{number} {one if number == 1 else many}"
 
 
 def age(seconds: float) -> str:

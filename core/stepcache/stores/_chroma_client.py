@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +39,8 @@ def import_chromadb() -> Any:
     except ImportError as missing:
         raise StoreError('chromadb is not installed; run: pip install stepcache (it brings chromadb)') from missing
     except Exception as problem:  # an old SQLite, a stray .env file: Chroma's import itself may fail
-        raise StoreError(f"chromadb cannot be imported: {problem}") from problem
+        said = " ".join(re.sub("\x1b\\[[0-9;]*m", "", str(problem)).split())  # Chroma writes it for a terminal
+        raise StoreError(f"chromadb cannot be imported: {said}") from problem
     return chromadb
 
 
@@ -142,20 +144,22 @@ class Chroma:
             found: list[tuple[str, Any, str]] = []
             while True:
                 page = self.client.list_collections(limit=_PAGE, offset=len(found))
-                for made in page:
-                    space = (getattr(made, "configuration", None) or {}).get("hnsw") or {}
-                    found.append((made.name, made.metadata, space.get("space", "cosine")))
+                found.extend((made.name, made.metadata, _space(made)) for made in page)
                 if len(page) < _PAGE:
                     return found
 
         return self.guarded(call, [])
 
     def create(self, name: str, metadata: Mapping[str, Any]) -> None:
-        def call() -> None:
-            self._collections[name] = self.client.get_or_create_collection(
+        def call() -> str:
+            made = self.client.get_or_create_collection(
                 name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}, metadata=dict(metadata))
+            self._collections[name] = made
+            return _space(made)
 
-        self.guarded(call, None)
+        if (space := self.guarded(call, "cosine")) != "cosine":  # Chroma ignores the one asked for
+            del self._collections[name]
+            raise Refused(f"collection {name} is there already, with distance {space}")
 
     def drop(self, name: str) -> None:
         self._collections.pop(name, None)
@@ -183,7 +187,7 @@ class Chroma:
                 part = slice(at, at + self._at_once)
                 collection.upsert(
                     ids=list(ids[part]),
-                    embeddings=numpy.asarray([list(vector) for vector in vectors[part]], dtype=numpy.float32),
+                    embeddings=numpy.stack([numpy.asarray(row, dtype=numpy.float32) for row in vectors[part]]),
                     metadatas=[dict(metadata) for metadata in metadatas[part]],
                 )
             return True
@@ -258,6 +262,12 @@ class Chroma:
             found = self.client.get_collection(name, embedding_function=None)
             self._collections[name] = found
         return found
+
+
+def _space(collection: Any) -> str:
+    """The distance of a collection; taken to be ours where Chroma does not tell."""
+    found = (getattr(collection, "configuration", None) or {}).get("hnsw") or {}
+    return str(found.get("space", "cosine"))
 
 
 def _include(vectors: bool) -> list[str]:

@@ -52,6 +52,10 @@ class Folder:
         with contextlib.suppress(FileExistsError):
             self.path.mkdir(mode=0o700)
 
+    def holds_cache(self) -> bool:
+        """Whether there is a cache here, or what is left of one."""
+        return self.database.exists() or any(self.path.glob(".stepcache-*"))
+
     def writable(self) -> bool:
         """Whether files can be made here."""
         probe = self.path / f".stepcache.probe.{os.getpid()}"

@@ -2,7 +2,8 @@
 
 Text goes into metadata, never into documents: Chroma builds a full-text index over documents (100,000 entries took
 1 GB). Metadata strings are indexed too, and SQLite gives every index entry above 1,002 bytes a page of its own, so a
-record is cut into parts below that: a third less disk, measured.
+record is cut into parts below that: a third less disk, measured. Each part costs a row and an index entry more, so
+the first one carries the head, and most records are one part.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ __all__ = [
 ]
 
 OURS = "stepcache"  # every collection of ours is named so, others in the same Chroma are left alone
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_PART_BYTES = 900
+_PART_BYTES = 980
 _COMPRESS_FROM = 600
 _MAX_PARTS = 64_000
+_DIGEST = re.compile("[0-9a-f]{64}")
+_HEAD = re.compile("([jz])([1-9][0-9]{0,5}):([0-9a-f]*)(:?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,9 @@ def _pack(
             data, form, text = squeezed, "z", squeezed.decode("ascii")
     sketch = _sketch(vector) if signing_key is not None and vector is not None else ""
     signature = "" if signing_key is None else sign(signing_key, namespace, id_, text, sketch)
-    pieces = _cut(text, data)
-    metadata: dict[str, Any] = {f"r{number}": piece for number, piece in enumerate(pieces)}
-    metadata["r"] = f"{form}{len(pieces)}:{signature}"
+    pieces = _cut(text, data, _PART_BYTES - len(signature))
+    metadata: dict[str, Any] = {f"r{number}": piece for number, piece in enumerate(pieces) if number}
+    metadata["r"] = f"{form}{len(pieces)}:{signature}:{pieces[0]}"
     if sketch:
         metadata["s"] = sketch
     return Packed(id_, metadata, len(pieces), disk_size(len(data), len(vector or ())))
@@ -145,12 +147,14 @@ def disk_size(text: int, dimensions: int) -> int:
     return 700 + 2 * text + (5 * dimensions if dimensions else 0)
 
 
-def _cut(text: str, data: bytes) -> list[str]:
+def _cut(text: str, data: bytes, first: int) -> list[str]:
+    """The text in parts of at most `_PART_BYTES` bytes of UTF-8, and `first` bytes in the first one."""
     if len(data) == len(text):  # ASCII
-        return [text[at:at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)] or [""]
-    pieces, start = [], 0
+        return [text[:first], *(text[at:at + _PART_BYTES] for at in range(first, len(text), _PART_BYTES))]
+    pieces: list[str] = []
+    start = 0
     while start < len(data):
-        stop = min(start + _PART_BYTES, len(data))
+        stop = min(start + (_PART_BYTES if pieces else first), len(data))
         while stop < len(data) and data[stop] & 0xC0 == 0x80:  # never inside a character
             stop -= 1
         pieces.append(data[start:stop].decode())
@@ -184,29 +188,29 @@ def _text_of(
 ) -> tuple[str, int, int] | None:
     if not isinstance(metadata, Mapping):
         return None
-    head = metadata.get("r")
-    if not isinstance(head, str) or head[:1] not in ("j", "z"):
+    whole = metadata.get("r")
+    if not isinstance(whole, str):
         return None
-    number, colon, signature = head[1:].partition(":")
-    if not colon or not number.isascii() or not number.isdigit() or len(number) > 6:
+    head = _HEAD.match(whole)
+    if head is None or (parts := int(head[2])) > _MAX_PARTS:
         return None
-    parts = int(number)
-    if not 0 < parts <= _MAX_PARTS:
+    first: Any = whole[head.end():]
+    if not head[4]:  # as 0.1.0 wrote it: the head alone, and the first part by itself
+        first = None if first else metadata.get("r0")
+    pieces = [piece for piece in (first, *(metadata.get(f"r{at}") for at in range(1, parts))) if type(piece) is str]
+    if len(pieces) != parts:
         return None
-    pieces = [metadata.get(f"r{at}") for at in range(parts)]
-    if not all(isinstance(piece, str) for piece in pieces):
-        return None
-    text = "".join(pieces)  # type: ignore[arg-type]
+    text = "".join(pieces)
     if signing_key is not None:
         sketch = metadata.get("s", "")
         if not isinstance(sketch, str):
             return None
-        if not same_signature(signature, sign(signing_key, namespace, id_, text, sketch)):
+        if not same_signature(head[3], sign(signing_key, namespace, id_, text, sketch)):
             return None
         if vector is not None and not _like(sketch, vector):
             return None
     size = len(text)
-    if head[0] == "j":
+    if head[1] == "j":
         return text, parts, size
     try:
         opened = zlib.decompressobj()

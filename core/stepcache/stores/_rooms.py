@@ -47,6 +47,9 @@ class Rooms:
         return self._rooms.get(namespace)
 
     def make(self, namespace: str) -> Room:
+        room = self._rooms.get(namespace)
+        if room is not None:
+            return room
         with self._lock:
             return self._rooms.setdefault(namespace, Room())
 

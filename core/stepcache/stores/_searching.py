@@ -45,7 +45,7 @@ class Searching:
             nearest = self._compared(room, group, wanted, limit)
         else:
             nearest = self._asked(room, group, wanted, limit)
-        entries = self._engine.fetch(namespace, [id_ for id_, _ in nearest])
+        entries = self._engine.reading.fetch(namespace, [id_ for id_, _ in nearest])
         matches = (
             Match(entry=entries[id_], similarity=similarity)
             for id_, similarity in nearest

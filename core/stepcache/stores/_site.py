@@ -1,4 +1,4 @@
-"""Where a Chroma is and what this process may do there: a folder, a server, or a client the caller made."""
+"""Where a Chroma is and what this process may do there: a folder or a server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stepcache.stores._chroma_client import client_for_folder, client_for_url, i
 from stepcache.stores._folder import Folder
 from stepcache.stores._tables import Tables
 
-__all__ = ["ClientSite", "FolderSite", "Role", "ServerSite", "Site"]
+__all__ = ["FolderSite", "Role", "ServerSite", "Site"]
 
 logger = logging.getLogger("stepcache")
 
@@ -95,37 +95,6 @@ class ServerSite:
     def after_fork(self) -> None:
         """The connections are the parent's."""
         self._sessions = []
-
-
-class ClientSite(ServerSite):
-    """A client of the caller's, who also closes it."""
-
-    def __init__(self, client: Any) -> None:
-        super().__init__("", None, 0)
-        self._client = client
-        self._forked = False
-
-    def connect(self) -> Any:
-        if self._forked and type(getattr(self._client, "_server", None)).__name__ == "RustBindingsAPI":
-            raise StoreError("a Chroma client that was opened before a fork can't be used in the child; "
-                             "give ChromaStore a path or a url")
-        return _Borrowed(self._client)
-
-    def after_fork(self) -> None:
-        self._forked = True
-
-
-class _Borrowed:
-    """A client that is not ours to close."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    def close(self) -> None:
-        """Left open."""
 
 
 class FolderSite:
@@ -221,7 +190,7 @@ class FolderSite:
     def _say(self, topic: str, text: str, *values: Any) -> None:
         if topic not in self._said:
             self._said.add(topic)
-            logger.warning(text, *values)
+            logger.warning(text, *values, extra={"stepcache_topic": topic})
 
     def lost(self) -> bool:
         """Looks at most every twentieth of a second: asking a file system lets other threads in each time."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 from stepcache.errors import StoreError
@@ -18,12 +20,14 @@ from stepcache.stores._rooms import Room
 from stepcache.stores._site import FolderSite, Role
 from stepcache.stores._vectors import unit
 
-__all__ = ["check", "compact", "purge", "repair"]
+__all__ = ["check", "compact", "notes", "purge", "repair"]
 
 logger = logging.getLogger("stepcache")
 
 _VACUUM_SECONDS = 600
 _SAMPLE = 20
+_LITTLE_SPACE = 100_000_000  # bytes
+_FUTURE_SECONDS = 300.0  # clocks of machines that share a cache differ by less
 
 
 def compact(engine: Engine) -> None:
@@ -99,8 +103,21 @@ def _vacuum(folder: Folder) -> None:
     folder.sweep()
 
 
+def notes(engine: Engine) -> tuple[str, ...]:
+    """What this process may not do here, in words; nothing is wrong with that."""
+    with contextlib.suppress(StoreError):
+        engine.chroma()
+    match engine.site.role:
+        case Role.GUEST:
+            return ("another process is the writer: only exact repetitions are served here",)
+        case Role.READER:
+            return ("opened for reading only: nothing is recorded",)
+        case _:
+            return ()
+
+
 def check(engine: Engine) -> tuple[str, ...]:
-    """What is wrong or worth knowing, in words; empty when all is well."""
+    """What is wrong, in words; empty when all is well."""
     found: list[str] = []
     try:
         for name in engine.names():
@@ -108,26 +125,36 @@ def check(engine: Engine) -> tuple[str, ...]:
     except StoreError as problem:
         return (str(problem),)
     rooms, site = engine.rooms, engine.site
-    if site.role is Role.GUEST:
-        found.append("another process is the writer: only exact repetitions are served here")
-    if site.role is Role.READER:
-        found.append("opened for reading only: nothing is recorded")
     if rooms.refused:
         found.append(f"{rooms.refused} records are damaged, foreign or not signed with our key, and are not served")
     if rooms.doubles:
         found.append(f"{len(rooms.doubles)} entries lie in two collections; the later one is served")
     if rooms.foreign:
-        found.append(f"{len(rooms.foreign)} collections are of another version and are left alone")
+        found.append(f"{len(rooms.foreign)} collections are of another version and are left alone; only deleting the "
+                     "folder removes them")
     if engine.queue.dropped:
         found.append(f"{engine.queue.dropped} entries were dropped because they could not be written in time")
     if engine.queue.problem:
         found.append(f"writing fails at present: {engine.queue.problem}")
+    if ahead := _from_the_future(engine):
+        found.append(f"{ahead} entries are dated in the future: the clock was set back; those with a time limit are "
+                     "not served until it has caught up")
     if isinstance(site, FolderSite):
         found.extend(site.folder.findings())
+        with contextlib.suppress(OSError):
+            if (free := shutil.disk_usage(site.folder.path).free) < _LITTLE_SPACE:
+                found.append(f"only {free // 1_000_000} MB are free on the disk of this folder")
     if site.role is not Role.GUEST:
         found.extend(f"{len(lost)} of {_SAMPLE} sampled vectors of a collection can't be found by search"
                      for _, _, lost in _unfindable(engine))
     return tuple(found)
+
+
+def _from_the_future(engine: Engine) -> int:
+    latest = time.time() + _FUTURE_SECONDS
+    with engine.lock:
+        return sum(place.created_at > latest
+                   for index in engine.rooms.indexes().values() for place in index.places.values())
 
 
 def _unfindable(engine: Engine) -> Iterator[tuple[Room, Shelf, list[str]]]:

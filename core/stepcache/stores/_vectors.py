@@ -18,7 +18,7 @@ def unit(vector: Sequence[float] | None) -> array[float] | None:
         return None
     try:
         floats = array("f", vector)
-        length = math.sqrt(math.fsum(map(mul, floats, floats)))
+        length = math.hypot(*floats)
     except (TypeError, ValueError, OverflowError):
         return None
     if not math.isfinite(length) or length == 0.0:

@@ -24,10 +24,11 @@ logger = logging.getLogger("stepcache")
 
 Id = tuple[str, str]  # namespace and record id
 
-# Chroma holds the interpreter's lock while it writes (some 7 ms and 0.5 ms a record), so nothing else runs meanwhile:
-# small batches behind the caller's back, large ones when someone waits or the queue grows.
-_BATCH, _LARGE_BATCH, _LONG_QUEUE = 32, 256, 1000
-_GATHER_SECONDS = 0.03
+# Chroma holds the interpreter's lock while it writes (some 10 ms and 1 ms a record), so nothing else runs meanwhile.
+# Hence few batches, no larger than they must be, and the app gets at least as much time as the writer between them;
+# a batch is large when someone waits for it or the queue grows.
+_BATCH, _LARGE_BATCH = 32, 512
+_GATHER_SECONDS = 0.1
 # Removing costs 30 ms however little is removed; what memory has forgotten already may lie on disk a while longer.
 _REMOVALS, _REMOVE_AFTER = 128, 10.0
 _LONGEST_PAUSE = 5.0
@@ -121,9 +122,10 @@ class WriteBehind:
                 change = change.after(earlier)
                 del self._queue[change.id]
             self._queue[change.id] = change
-            self._fresh = True
             self._start()
-            self._wake.notify_all()
+            if not self._fresh or len(self._queue) == _LARGE_BATCH:  # waking the thread for each would cost more
+                self._fresh = True
+                self._wake.notify_all()
             return True
 
     def in_thread(self) -> bool:
@@ -182,8 +184,8 @@ class WriteBehind:
     def _step(self, everything: bool = False) -> bool:
         """Write one batch; False when there was nothing to write yet. The caller holds the writer's lock."""
         with self._wake:
-            large = everything or len(self._queue) > _LONG_QUEUE
-            ids = self._next(_LARGE_BATCH if large else _BATCH, everything)
+            size = _LARGE_BATCH if everything else min(_LARGE_BATCH, max(_BATCH, len(self._queue) // 2))
+            ids = self._next(size, everything)
             if not ids:
                 return False
             batch = {id_: self._queue.pop(id_) for id_ in ids}
@@ -214,32 +216,42 @@ class WriteBehind:
             candidates = [id_ for id_, change in self._queue.items() if change.packed is not None]
         return candidates[:most]
 
+    def _gather(self, spent: float) -> None:
+        """Let changes come together, and others run for as long as the last batch took; not when many wait."""
+        if self._queue:
+            with self._wake:
+                self._wake.wait_for(
+                    lambda: self._closing or len(self._queue) >= _LARGE_BATCH, timeout=max(_GATHER_SECONDS, spent))
+
     def _run(self) -> None:
-        ticked = 0.0
+        ticked = spent = 0.0
+        more = False
         while True:
             with self._wake:
                 if self._pause:
                     self._wake.wait_for(lambda: self._closing, timeout=self._pause)
-                elif not self._fresh:
+                elif not (more or self._fresh):
                     self._wake.wait(timeout=self._interval)
                 self._fresh = False
                 if self._closing:
                     return
-            if self._queue:
-                time.sleep(_GATHER_SECONDS)
+            more = False
             try:
-                more = True
-                while more and not self._closing:
-                    with self._writer:
-                        more = self._step()
-                    if self._claims:
-                        time.sleep(0.002)  # locks are not fair: let those in who wait for a pause
-                self._pause, self.problem = 0.0, None
-                if time.monotonic() - ticked >= self._interval:
+                self._gather(spent)
+                began = time.monotonic()
+                with self._writer:
+                    more = self._step()
+                spent = time.monotonic() - began
+                if self._claims:
+                    time.sleep(0.002)  # locks are not fair: let those in who wait for a pause
+                if due := time.monotonic() - ticked >= self._interval:
                     ticked = time.monotonic()
                     self._tick()
+                if more or due:
+                    self._pause, self.problem = 0.0, None
             except Exception as problem:  # the thread must live: the next round may succeed
-                if self.problem is None:
+                more = False
+                if self.problem is None and self._queue:  # else whoever asks for something is told
                     logger.warning("The store could not write and will try again: %s", problem)
                 self.problem = str(problem)
                 self._pause = min(_LONGEST_PAUSE, max(0.2, 2 * self._pause))

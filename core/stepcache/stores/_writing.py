@@ -131,6 +131,8 @@ class Writing:
             vectors.append(change.vector if change.vector is not None else placeholder_vector(packed.id))
             # Chroma merges metadata: what a longer record left behind must be removed by name.
             leftovers = {f"r{part}": None for part in range(packed.parts, change.old_parts)}
+            if change.old_parts:
+                leftovers["r0"] = None  # of a record that 0.1.0 wrote
             metadatas.append({**leftovers, **packed.metadata})
         try:
             chroma.upsert(name, ids, vectors, metadatas)
@@ -213,15 +215,15 @@ class Writing:
         engine = self._engine
         match order:
             case Put():
-                known = engine.get(order.entry.namespace, order.entry.key)
+                known = engine.reading.get(order.entry.namespace, order.entry.key)
                 if known is None or known.created_at <= order.entry.created_at:
-                    engine.put(order.entry, order.vector, must=True)
+                    engine.changing.put(order.entry, order.vector, must=True)
             case Removed():
                 engine.room(order.namespace)
                 with engine.lock:
                     self.evict(order.namespace, order.id)
             case Blocked():
-                engine.block(order.namespace, order.key, order.other)
+                engine.changing.block(order.namespace, order.key, order.other)
             case Cleared():
                 room = engine.room(order.namespace)
                 with engine.lock:

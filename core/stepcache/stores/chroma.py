@@ -10,13 +10,14 @@ from typing import Any
 
 from stepcache._data import Entry, Match
 from stepcache.errors import ConfigurationError, StoreError
+from stepcache.stores._borrowed import ClientSite
 from stepcache.stores._chroma_client import parse_url
 from stepcache.stores._chroma_engine import Engine
 from stepcache.stores._engines import leave, leave_soon, share
 from stepcache.stores._folder import Folder
 from stepcache.stores._limits import Limits, with_default_ttl
-from stepcache.stores._site import ClientSite, FolderSite, Role, ServerSite, Site
-from stepcache.stores._upkeep import check, compact, purge, repair
+from stepcache.stores._site import FolderSite, Role, ServerSite, Site
+from stepcache.stores._upkeep import check, compact, notes, purge, repair
 
 __all__ = ["ChromaStore"]
 
@@ -26,6 +27,8 @@ _SERVER_TIMEOUT = 5.0
 class ChromaStore:
     """Entries in Chroma: a folder (`path=`), a server (`url=`, `headers=`), or a client of yours (`client=`).
 
+    client: any of Chroma's clients, blocking or async (awaited or not yet); it is used from threads of ours and left
+        open. Callers need not be of its kind: no call of an async caller blocks its loop with either.
     default_ttl: seconds an entry lives that has no expiry of its own (None: for ever).
     max_entries, max_bytes: bounds over all namespaces; beyond them the least recently used entries of the largest
         namespace go.
@@ -104,49 +107,49 @@ class ChromaStore:
             return FolderSite(self._path, self._read_only)
         if self._url is not None:
             return ServerSite(self._url, self._headers, _SERVER_TIMEOUT)
-        return ClientSite(self._client)
+        return ClientSite(self._client, _SERVER_TIMEOUT)
 
     def get(self, namespace: str, key: str) -> Entry | None:
-        return self._open().get(namespace, key)
+        return self._open().reading.get(namespace, key)
 
     def peek(self, namespace: str, key: str) -> Entry | None:
-        return None if self._engine is None else self._engine.peek(namespace, key)
+        return None if self._engine is None else self._engine.reading.peek(namespace, key)
 
     def by_template(self, namespace: str, template: str, limit: int) -> tuple[Entry, ...]:
-        return self._open().by_template(namespace, template, limit)
+        return self._open().reading.by_template(namespace, template, limit)
 
     def has_vectors(self, namespace: str, partition: str, fingerprint: str) -> bool:
-        return self._open().has_vectors(namespace, partition, fingerprint)
+        return self._open().reading.has_vectors(namespace, partition, fingerprint)
 
     def search(
         self, namespace: str, partition: str, fingerprint: str, vector: Sequence[float], limit: int
     ) -> tuple[Match, ...]:
-        return self._open().search(namespace, partition, fingerprint, vector, limit)
+        return self._open().searching.search(namespace, partition, fingerprint, vector, limit)
 
     def put(self, entry: Entry, vector: Sequence[float] | None) -> None:
         if self._read_only:
             return
         engine = self._open()
-        engine.put(with_default_ttl(entry, self._limits.default_ttl), vector)
+        engine.changing.put(with_default_ttl(entry, self._limits.default_ttl), vector)
         if self._sync_writes:
             engine.queue.flush()
 
     def delete(self, namespace: str, keys: Iterable[str]) -> int:
-        return 0 if self._read_only else self._open().delete(namespace, keys)
+        return 0 if self._read_only else self._open().changing.delete(namespace, keys)
 
     def block(self, namespace: str, key: str, other: str) -> None:
         if self._read_only:
             return
         engine = self._open()
-        engine.block(namespace, key, other)
+        engine.changing.block(namespace, key, other)
         if self._sync_writes:
             engine.queue.flush()
 
     def blocked(self, namespace: str, other: str) -> frozenset[str]:
-        return self._open().blocked(namespace, other)
+        return self._open().reading.blocked(namespace, other)
 
     def scan(self, namespace: str | None = None) -> Iterator[tuple[Entry, Sequence[float] | None]]:
-        return self._open().scan(namespace)
+        return self._open().reading.scan(namespace)
 
     def namespaces(self) -> tuple[str, ...]:
         engine = self._open()
@@ -160,7 +163,7 @@ class ChromaStore:
             self._engine.queue.flush()
 
     def clear(self, namespace: str | None = None) -> int:
-        return 0 if self._read_only else self._open().clear(namespace)
+        return 0 if self._read_only else self._open().changing.clear(namespace)
 
     def compact(self) -> None:
         """Give back disk space; takes a moment and holds up writing meanwhile."""
@@ -176,6 +179,14 @@ class ChromaStore:
 
     def check(self) -> tuple[str, ...]:
         """What is wrong or worth knowing, in words; empty when all is well. Reads everything there is."""
+        return (*self.notes(), *self.faults())
+
+    def notes(self) -> tuple[str, ...]:
+        """What this process may not do here, in words, though nothing is wrong."""
+        return notes(self._open())
+
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong, in words. Reads everything there is."""
         return check(self._open())
 
     def repair(self) -> tuple[str, ...]:
