@@ -31,7 +31,6 @@ from stepcache.testing._store_contract import an_entry
 _SYLLABLES = ("ka", "lo", "mi", "re", "tun", "sel", "or", "an", "dis", "fe", "gri", "ho", "pa", "qui", "ste", "ver")
 _DIMENSIONS = 384
 _FLUSHED_AFTER = 2000
-_BARE = 4000
 
 
 def _text(rng: random.Random, chars: int) -> str:
@@ -57,19 +56,26 @@ def _vectors(seed: int, count: int) -> Any:
     return made / numpy.linalg.norm(made, axis=1, keepdims=True)
 
 
-def _bare_chroma(place: Path, entries: list[Any], vectors: Any) -> tuple[float, float]:
-    """Records a second, by the clock and by the processor's time, of Chroma alone in batches of 512."""
-    client = client_for_folder(str(place))
-    collection = client.create_collection("bare", embedding_function=None)
-    packed = [pack(entry, unit(vector), None) for entry, vector in zip(entries, vectors, strict=True)]
-    began, spent = time.perf_counter(), time.process_time()
-    for at in range(0, len(packed), 512):
-        part = packed[at:at + 512]
-        collection.upsert(ids=[record.id for record in part], embeddings=vectors[at:at + 512],
-                          metadatas=[record.metadata for record in part])
-    rates = len(packed) / (time.perf_counter() - began), len(packed) / (time.process_time() - spent)
-    client.close()
-    return rates
+class _Bare:
+    """Chroma alone, given the same records in batches of 512."""
+
+    def __init__(self, place: Path) -> None:
+        self._client = client_for_folder(str(place))
+        self._collection = self._client.create_collection("bare", embedding_function=None)
+        self.seconds = self.cpu_seconds = 0.0
+
+    def write(self, entries: list[Any], vectors: Any) -> None:
+        packed = [pack(entry, unit(vector), None) for entry, vector in zip(entries, vectors, strict=True)]
+        began, spent = time.perf_counter(), time.process_time()
+        for at in range(0, len(packed), 512):
+            part = packed[at:at + 512]
+            self._collection.upsert(ids=[record.id for record in part], embeddings=vectors[at:at + 512],
+                                    metadatas=[record.metadata for record in part])
+        self.seconds += time.perf_counter() - began
+        self.cpu_seconds += time.process_time() - spent
+
+    def close(self) -> None:
+        self._client.close()
 
 
 def measure(count: int, reply_chars: int) -> dict[str, Any]:
@@ -80,6 +86,7 @@ def measure(count: int, reply_chars: int) -> dict[str, Any]:
         folder = Path(place) / "cache"
         store = ChromaStore(path=folder)
         store.load()
+        bare = _Bare(Path(place) / "bare")
         keys: list[str] = []
         templates: list[str] = []
         partition = ""
@@ -97,9 +104,10 @@ def measure(count: int, reply_chars: int) -> dict[str, Any]:
             keys.extend(entry.key for entry in entries)
             templates.extend(entry.template for entry in entries)
             partition = entries[0].partition
-            if start == 0:
-                bare = _bare_chroma(Path(place) / "bare", entries[:_BARE], _vectors(start, len(entries))[:_BARE])
-                row["bare_chroma_per_second"], row["bare_chroma_per_cpu_second"] = map(round, bare)
+            bare.write(entries, _vectors(start, len(entries)))
+        bare.close()
+        row["bare_chroma_per_second"] = round(count / bare.seconds)
+        row["bare_chroma_per_cpu_second"] = round(count / bare.cpu_seconds)
         row["written_per_second"], row["written_per_cpu_second"] = round(count / seconds), round(count / spent)
         row["disk_bytes_an_entry"] = round(store.size() / count)
         store.close()
@@ -165,7 +173,7 @@ def main() -> None:
     rows = []
     for count in options.entries:
         rows.append(measure(count, options.reply_chars))
-        record("sizes", {"rows": rows})
+        record(f"sizes_{count}", rows[-1])
     print(table(rows))
 
 
