@@ -169,7 +169,7 @@ def test_a_slow_check_that_raises_costs_a_warning_unless_strict(caplog):
 
     result = asyncio.run(run(strict=False))
     assert (result.output, result.verified, result.recorded) == (BODY, False, False)
-    assert "boom" in caplog.text
+    assert "RuntimeError" in caplog.text  # by its type: a message may quote the prompt
     with pytest.raises(RuntimeError, match="boom"):
         asyncio.run(run(strict=True))
 
