@@ -314,3 +314,12 @@ def test_what_a_glance_refutes_fails_its_check_too(form: str) -> None:
                 refuted += 1
                 assert not spec.check(entry.reply).ok
     assert refuted > 10
+
+
+def test_a_trace_of_another_release_counts_as_none() -> None:
+    from dataclasses import replace
+
+    entry = replace(entry_of(OLD, REPLY), trace='{"version":1,"refused":"a word of old"}')
+    steps = spec_of("Solve 2x + 3 = 15 for x.").rewrite(entry.steps, entry)
+    assert steps is not None
+    assert "".join(step.text for step in steps) == REPLY.replace("10", "12").replace("x = 5", "x = 6")

@@ -94,7 +94,7 @@ def rewrite_text(text: str, trace: str, old: Equation, new: Equation, language: 
     if old.form != new.form or old.solution is None or new.solution is None:
         return None
     try:
-        explained = _loaded(trace) if trace else _understand(text, old, language)
+        explained = (_loaded(trace) if trace else None) or _understand(text, old, language)
         if old.variable != new.variable:
             _check_name(text, old.variable, new.variable, language if explained.prose else None)
         result = _print(text, explained, old, new)
@@ -113,12 +113,15 @@ def same_equation(old: Equation, new: Equation) -> bool:
     return _relative(old, new) == _literals(old)
 
 
-def _loaded(trace: str) -> _Trace:
+def _loaded(trace: str) -> _Trace | None:
+    """A recorded trace; None for one that an older or newer release wrote, which tells this one nothing."""
     data = json.loads(trace)
     if not isinstance(data, dict):
         raise Refused("no trace")
-    if data.get("version") != _VERSION or "refused" in data:
-        raise Refused(str(data.get("refused", "another version")))
+    if data.get("version") != _VERSION:
+        return None
+    if "refused" in data:
+        raise Refused(str(data["refused"]))
     slots = []
     for start, stop, recipe, latex, sign, mark, first, alone, multiplies, bracket, lonely, verb, preposition in data[
         "slots"
