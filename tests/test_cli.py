@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import chromadb
 import pytest
@@ -16,6 +17,7 @@ import stepcache
 from stepcache import CacheControl, Request, StepCache
 from stepcache.cli import words
 from stepcache.cli.app import app
+from stepcache.errors import StoreError
 from stepcache.stores.chroma import ChromaStore
 
 REPLY = "1. Subtract 3 from both sides: 2x = 10\n2. Divide both sides by 2: x = 5\n\nx = 5"
@@ -322,3 +324,18 @@ def test_sizes_ages_and_texts_read_well():
     assert words.lifetime(None, 0.0) == "never"
     assert words.lifetime(10.0, 10.0) == "expired"
     assert words.shortened("a\nb\x00c" + "d" * 50, 8) == "a b cdd…"
+
+
+def test_doctor_tells_of_a_full_disk_where_nothing_can_be_read(folder, monkeypatch):
+    """As a disk that is really full was seen to leave a folder: its free space is told before what Chroma says."""
+    def full(*_: object) -> object:
+        raise StoreError("database or disk is full")
+
+    monkeypatch.setattr("stepcache.stores._chroma_engine.Engine.names", full)
+    monkeypatch.setattr(ChromaStore, "count", full)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=300_000))
+    code, out, _ = run("doctor", "-c", folder, "--json")
+    told = json.loads(out)
+    assert (code, told["healthy"], told["entries"]) == (1, False, None)
+    assert [("0.3 MB are free" in one, "disk is full" in one) for one in told["findings"]] == [
+        (True, False), (False, True)]

@@ -15,6 +15,7 @@ from stepcache._data import Entry
 from stepcache.cli.console import FOUND_WRONG, console, show_json, table
 from stepcache.cli.opening import entry_values, find, folder_size, opened
 from stepcache.cli.words import age, counted, lifetime, shortened, size, when
+from stepcache.errors import StoreError
 from stepcache.stores.chroma import ChromaStore
 
 __all__ = ["doctor", "entries", "entry", "stats"]
@@ -130,7 +131,11 @@ def doctor(folder: Path, repair: bool, as_json: bool) -> None:
         store = cache.store
         assert isinstance(store, ChromaStore)
         mended = store.repair() if repair else ()
-        findings, notes, count = store.faults(), store.notes(), store.count()
+        findings, notes = store.faults(), store.notes()
+        try:
+            count: int | None = store.count()
+        except StoreError:  # among the findings already
+            count = None
     if as_json:
         show_json({"healthy": not findings, "entries": count, "findings": list(findings), "notes": list(notes),
                    "mended": list(mended)})
@@ -138,7 +143,7 @@ def doctor(folder: Path, repair: bool, as_json: bool) -> None:
         for line in (*mended, *(f"note: {note}" for note in notes), *(f"- {finding}" for finding in findings)):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
         if not findings:
-            console.print(f"healthy: {counted(count, 'entry', 'entries')}, {size(folder_size(folder))}",
+            console.print(f"healthy: {counted(count or 0, 'entry', 'entries')}, {size(folder_size(folder))}",
                           highlight=False)
     if findings:
         raise typer.Exit(FOUND_WRONG)

@@ -119,11 +119,15 @@ def notes(engine: Engine) -> tuple[str, ...]:
 def check(engine: Engine) -> tuple[str, ...]:
     """What is wrong, in words; empty when all is well."""
     found: list[str] = []
+    if isinstance(engine.site, FolderSite):
+        with contextlib.suppress(OSError):  # first of all: a full disk explains what comes after
+            if (free := shutil.disk_usage(engine.site.folder.path).free) < _LITTLE_SPACE:
+                found.append(f"only {free / 1e6:.1f} MB are free on the disk of this folder")
     try:
         for name in engine.names():
             engine.room(name)
     except StoreError as problem:
-        return (str(problem),)
+        return (*found, str(problem))
     rooms, site = engine.rooms, engine.site
     if rooms.refused:
         found.append(f"{rooms.refused} records are damaged, foreign or not signed with our key, and are not served")
@@ -141,12 +145,12 @@ def check(engine: Engine) -> tuple[str, ...]:
                      "not served until it has caught up")
     if isinstance(site, FolderSite):
         found.extend(site.folder.findings())
-        with contextlib.suppress(OSError):
-            if (free := shutil.disk_usage(site.folder.path).free) < _LITTLE_SPACE:
-                found.append(f"only {free // 1_000_000} MB are free on the disk of this folder")
     if site.role is not Role.GUEST:
-        found.extend(f"{len(lost)} of {_SAMPLE} sampled vectors of a collection can't be found by search"
-                     for _, _, lost in _unfindable(engine))
+        try:
+            found.extend(f"{len(lost)} of {_SAMPLE} sampled vectors of a collection can't be found by search"
+                         for _, _, lost in _unfindable(engine))
+        except StoreError as problem:
+            found.append(f"a collection can't be searched: {problem}")
     return tuple(found)
 
 
