@@ -115,7 +115,7 @@ def judging() -> SayingLLM:
     return saying(lambda prompt: JUDGED)
 
 
-def compare(make: Callable[[], Any], run: Callable[[Any], Any]) -> None:
+def assert_alike(make: Callable[[], Any], run: Callable[[Any], Any]) -> None:
     """Unwrapped, wrapped and cold, wrapped again: three times the same, the last time without a call."""
     bare, wrapped = make(), StepCacheLLM(llm=make(), cache=StepCache(MemoryStore(), HashEmbedder(), policy=PATIENT))
     expected = run(bare)
@@ -158,12 +158,12 @@ ENGINES = {
 @pytest.mark.parametrize("make", [saying, calling])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_chat_engines(engine: str, make: Any, turns: Any) -> None:
-    compare(make, lambda llm: turns(ENGINES[engine](llm)))
+    assert_alike(make, lambda llm: turns(ENGINES[engine](llm)))
 
 
 @pytest.mark.parametrize("make", [saying, calling])
 def test_a_chat_engine_that_asks_a_query_engine(make: Any) -> None:
-    compare(make, lambda llm: two_turns(CondenseQuestionChatEngine.from_defaults(
+    assert_alike(make, lambda llm: two_turns(CondenseQuestionChatEngine.from_defaults(
         query_engine=index().as_query_engine(llm=llm), llm=llm)))
 
 
@@ -174,8 +174,9 @@ MODES = ("refine", "compact", "tree_summarize", "simple_summarize", "accumulate"
 @pytest.mark.parametrize("mode", MODES)
 def test_response_modes(mode: str, make: Any) -> None:
     question = "When does the ferry leave?"
-    compare(make, lambda llm: str(index().as_query_engine(llm=llm, response_mode=mode).query(question)))
-    compare(make, lambda llm: str(asyncio.run(index().as_query_engine(llm=llm, response_mode=mode).aquery(question))))
+    assert_alike(make, lambda llm: str(index().as_query_engine(llm=llm, response_mode=mode).query(question)))
+    assert_alike(make, lambda llm: str(
+        asyncio.run(index().as_query_engine(llm=llm, response_mode=mode).aquery(question))))
 
 
 def _questions(llm: Any) -> SubQuestionQueryEngine:
@@ -218,7 +219,7 @@ PARTS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("make", [saying, calling])
 @pytest.mark.parametrize("part", PARTS)
 def test_query_engines_synthesizers_and_extractors(part: str, make: Any) -> None:
-    compare(make, PARTS[part])
+    assert_alike(make, PARTS[part])
 
 
 EVALUATORS = {
@@ -237,7 +238,7 @@ def test_evaluators(evaluator: Any) -> None:
         result = evaluator(llm=llm).evaluate(**EVALUATORS[evaluator])
         return result.score, result.feedback, result.passing
 
-    compare(judging, judged)
+    assert_alike(judging, judged)
 
 
 PROMPT = PromptTemplate("Describe the album {name}.")
@@ -271,11 +272,11 @@ WAYS = [(way, make) for way in STRUCTURED for make in (saying, calling)
 
 @pytest.mark.parametrize(("way", "make"), WAYS)
 def test_structured_output(way: str, make: Any) -> None:
-    compare(make, STRUCTURED[way])
+    assert_alike(make, STRUCTURED[way])
 
 
 def test_a_function_calling_program() -> None:
-    compare(calling, lambda llm: FunctionCallingProgram.from_defaults(
+    assert_alike(calling, lambda llm: FunctionCallingProgram.from_defaults(
         output_cls=Album, prompt=PROMPT, llm=llm)(name="Blue"))
 
 
@@ -304,9 +305,9 @@ async def _calls(llm: Any) -> Any:
 
 
 def test_function_calls() -> None:
-    compare(adding, lambda llm: str(llm.predict_and_call(TOOLS, user_msg="Add 3 and 5")))
-    compare(adding, lambda llm: str(asyncio.run(llm.apredict_and_call(TOOLS, user_msg="Add 3 and 5"))))
-    compare(adding, lambda llm: asyncio.run(_calls(llm)))
+    assert_alike(adding, lambda llm: str(llm.predict_and_call(TOOLS, user_msg="Add 3 and 5")))
+    assert_alike(adding, lambda llm: str(asyncio.run(llm.apredict_and_call(TOOLS, user_msg="Add 3 and 5"))))
+    assert_alike(adding, lambda llm: asyncio.run(_calls(llm)))
 
 
 def results_in(messages: Any) -> list[str]:
@@ -372,7 +373,7 @@ AGENTS = {
 @pytest.mark.parametrize("agent", AGENTS)
 def test_agents(agent: str) -> None:
     make, make_agent = AGENTS[agent]
-    compare(make, trajectory(make_agent))
+    assert_alike(make, trajectory(make_agent))
 
 
 class Naming(Workflow):
@@ -387,4 +388,4 @@ def test_workflows() -> None:
     async def run(llm: Any) -> Any:
         return await Naming().run(llm=llm)
 
-    compare(saying, lambda llm: asyncio.run(run(llm)))
+    assert_alike(saying, lambda llm: asyncio.run(run(llm)))

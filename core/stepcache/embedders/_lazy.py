@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Generic, TypeVar
 
 from stepcache.errors import EmbeddingError
 
-__all__ = ["Lazy"]
+__all__ = ["Lazy", "in_background"]
 
 _Model = TypeVar("_Model")
 _RETRY_SECONDS = 60.0
@@ -45,3 +46,12 @@ class Lazy(Generic[_Model]):
                 self._failure = (self._clock(), text)
                 raise EmbeddingError(text) from problem
             return self._model
+
+
+def in_background(load: Callable[[], object]) -> None:
+    """Run `load` in a thread of its own; the first request meets the same error and reports it."""
+    def run() -> None:
+        with contextlib.suppress(EmbeddingError):
+            load()
+
+    threading.Thread(target=run, name="stepcache-warm-up", daemon=True).start()

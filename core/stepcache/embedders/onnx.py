@@ -5,15 +5,13 @@ The model file is made once by `export` (which needs torch) or given by path.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stepcache.embedders._lazy import Lazy
+from stepcache.embedders._lazy import Lazy, in_background
 from stepcache.embedders._space import PROBE, first_axis, mean_direction, space_name
 from stepcache.embedders._windows import readable, windows
 from stepcache.embedders.sentence_transformers import installed_model_folder
@@ -84,11 +82,7 @@ class OnnxEmbedder:
 
     def warm_up(self) -> None:
         """Load the model in the background, so that the first request does not wait for it."""
-        def load() -> None:
-            with contextlib.suppress(EmbeddingError):  # the first request meets the same error and reports it
-                self.embed(PROBE)
-
-        threading.Thread(target=load, name="stepcache-warm-up", daemon=True).start()
+        in_background(lambda: self.embed(PROBE))
 
     def embed(self, text: str) -> tuple[float, ...]:
         return self.embed_many([text])[0]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepcache.embedders._lazy import Lazy
+from stepcache.embedders._lazy import Lazy, in_background
 from stepcache.embedders._space import PROBE, first_axis, mean_direction, space_name
 from stepcache.embedders._windows import readable, windows
 from stepcache.errors import ConfigurationError, EmbeddingError
@@ -108,11 +107,7 @@ class SentenceTransformerEmbedder:
 
     def warm_up(self) -> None:
         """Load the model in the background, so that the first request does not wait for it."""
-        def load() -> None:
-            with contextlib.suppress(EmbeddingError):  # the first request meets the same error and reports it
-                self.embed(PROBE)
-
-        threading.Thread(target=load, name="stepcache-warm-up", daemon=True).start()
+        in_background(lambda: self.embed(PROBE))
 
     def _load(self) -> SentenceTransformer:
         try:

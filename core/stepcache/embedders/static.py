@@ -6,14 +6,12 @@ The table is made once by `export` out of a sentence-transformers model (which n
 
 from __future__ import annotations
 
-import contextlib
 import os
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stepcache.embedders._lazy import Lazy
+from stepcache.embedders._lazy import Lazy, in_background
 from stepcache.embedders._space import PROBE, first_axis, space_name
 from stepcache.embedders._windows import readable
 from stepcache.embedders.sentence_transformers import installed_model_folder
@@ -73,11 +71,7 @@ class StaticEmbedder:
 
     def warm_up(self) -> None:
         """Load the table in the background, so that the first request does not wait for it."""
-        def load() -> None:
-            with contextlib.suppress(EmbeddingError):  # the first request meets the same error and reports it
-                self.load()
-
-        threading.Thread(target=load, name="stepcache-warm-up", daemon=True).start()
+        in_background(self.load)
 
     def embed(self, text: str) -> tuple[float, ...]:
         return self.embed_many([text])[0]
