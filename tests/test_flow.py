@@ -251,6 +251,75 @@ def test_a_judge_may_overrule_words_but_not_numbers():
     assert len(asked) == 1
 
 
+def judging(answers):
+    """A judge with these answers by the new prompt's third word, and what it was asked."""
+    asked = []
+
+    def judge(cached: str, new: str) -> bool:
+        asked.append((cached, new))
+        return answers[new.split()[2]]
+
+    return judge, asked
+
+
+TALL, BIG, LARGE, SLIM = (f"Name one {word} tree near the old bridge" for word in ("tall", "big", "large", "slim"))
+
+
+def test_a_second_opinion_is_recorded_with_the_entry_it_allowed():
+    judge, asked = judging({"big": True})
+    cache, model = open_cache(judge=judge), ScriptedModel(["elm"])
+    first = cache.complete(TALL, model)
+    judged = cache.complete(BIG, model)
+    assert (judged.output, judged.recorded) == ("elm", True)
+    again = cache.complete(BIG, model)
+    assert (again.exact, again.output, len(asked), len(model.calls)) == (True, "elm", 1, 1)
+    assert first.key[:8] in again.decision.reason
+    entry, = (entry for entry, _ in cache.store.scan() if entry.key == judged.key)
+    assert entry.judged == first.key
+
+
+def test_a_no_is_in_the_reason_and_asked_once():
+    judge, asked = judging({"slim": False})
+    cache, model = open_cache(judge=judge), ScriptedModel(["elm", "fir"])
+    cache.complete(TALL, model)
+    assert cache.explain(SLIM).outcome == "skip"
+    assert asked == []
+    refused = cache.complete(SLIM, model, control=CacheControl(no_store=True))
+    assert (refused.outcome, refused.output) == ("skip", "fir")
+    assert "second opinion" in refused.decision.reason
+    cache.complete(SLIM, ScriptedModel("fir"))
+    assert len(asked) == 1
+
+
+def test_what_rests_on_a_second_opinion_is_not_judged_again():
+    judge, asked = judging({"big": True, "large": True})
+    cache, model = open_cache(judge=judge), ScriptedModel(["elm"])
+    cache.complete(TALL, model)
+    cache.complete(BIG, model)
+    cache.complete(LARGE, model)
+    assert {cached for cached, _ in asked} == {TALL}
+
+
+def test_what_a_second_opinion_joined_is_kept_apart_after_forget():
+    judge, asked = judging({"big": True})
+    cache, model = open_cache(judge=judge), ScriptedModel(["elm", "oak"])
+    cache.complete(TALL, model)
+    cache.complete(BIG, model)
+    wrong = cache.complete(BIG, model)
+    assert wrong.exact
+    cache.forget(wrong)
+    assert cache.complete(BIG, model).output == "oak"
+    assert len(asked) == 1
+
+
+def test_no_store_keeps_a_second_opinion_out_of_the_store():
+    judge, _ = judging({"big": True})
+    cache, model = open_cache(judge=judge), ScriptedModel(["elm"])
+    cache.complete(TALL, model)
+    assert not cache.complete(BIG, model, control=CacheControl(no_store=True)).recorded
+    assert len(list(cache.store.scan())) == 1
+
+
 def test_should_store_has_the_last_word_and_its_fault_costs_nothing():
     cache = open_cache(should_store=lambda request, completion: "sorry" not in completion.text)
     assert not cache.complete("Name a tree", ScriptedModel("sorry, no")).recorded

@@ -447,10 +447,11 @@ class StepCache:
             return sum(self.store.delete(namespace, [result_or_key]) for namespace in self.store.namespaces())
         result = result_or_key
         keys = {result.key}
-        if result.matched is not None:
-            keys.add(result.matched)
-            if result.matched != result.key:
-                self.store.block(result.namespace, result.matched, result.key)
+        if (match := result.decision.match) is not None:
+            keys.add(match.entry.key)
+            # The pair, and the one that a second opinion had joined before.
+            for partner in {match.entry.key, match.entry.judged} - {result.key, ""}:
+                self.store.block(result.namespace, partner, result.key)
         self._repeats.forget(keys)
         return self.store.delete(result.namespace, keys)
 

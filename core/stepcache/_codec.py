@@ -43,7 +43,7 @@ MAX_DEPTH = 100  # of a payload; far below what Python's own JSON reader takes w
 MAX_DIMENSIONS = 65_536
 
 _NEEDED = frozenset({"v", "key", "prompt", "namespace", "partition", "task", "steps"})
-_TEXTS = ("residue", "shape", "template", "trace", "fingerprint")
+_TEXTS = ("residue", "shape", "template", "trace", "judged", "fingerprint")
 _OPTIONAL = frozenset({
     *_TEXTS, "model", "temperature", "multi_turn", "exact_only", "payload", "usage", "finish_reason",
     "created_at", "expires_at", "tags",

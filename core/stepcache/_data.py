@@ -233,7 +233,9 @@ class Entry:
 
     `task` is the kind of the spec the reply was verified by, `residue` and `shape` what that spec left over and the
     form it saw, `trace` what the spec wants to remember for later rewrites (JSON text), `template` the template key
-    (empty: not reachable by template). Times are seconds since the epoch; `expires_at` None means never.
+    (empty: not reachable by template). `judged` is the key of the entry whose reply a second opinion
+    (`Policy(judge=...)`) gave to this request too; empty where none was asked. Times are seconds since the epoch;
+    `expires_at` None means never.
     """
 
     key: str
@@ -245,6 +247,7 @@ class Entry:
     shape: str = ""
     template: str = ""
     trace: str = ""
+    judged: str = ""
     payload: Any = None
     usage: Usage | None = None
     finish_reason: str | None = None

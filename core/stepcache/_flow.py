@@ -22,6 +22,7 @@ from stepcache._data import (
     Request,
     Result,
     Reuse,
+    Skip,
     Source,
     Step,
     Usage,
@@ -79,7 +80,10 @@ class World:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What was decided, and what recording the answer will need. `cacheable` False: leave no trace of this request."""
+    """What was decided, and what recording the answer will need.
+
+    `cacheable` False: leave no trace of this request. `judged`: a second opinion joined it with the decision's match.
+    """
 
     decision: Decision
     spec: Spec | None
@@ -87,6 +91,7 @@ class Plan:
     template: str = ""
     vector: tuple[float, ...] | None = None
     cacheable: bool = True
+    judged: bool = False
 
 
 def recognise(request: Request, tasks: Iterable[Task]) -> Spec | None:
@@ -190,9 +195,11 @@ def _plan_with(
         seen = {match.entry.key for match in matches}
         matches += [match for match in found if match.entry.key not in seen and usable(match.entry)]
         decision, refusals = yield from _aside(spec, partial(decide, matches, spec, request.prompt, policy))
+    judged = False
     if policy.judge is not None and not isinstance(decision, Reuse | Patch):
         decision = yield from _second_opinion(decision, refusals, matches, spec, request, key, policy)
-    return Plan(decision=decision, spec=spec, key=key, template=template, vector=vector)
+        judged = isinstance(decision, Reuse | Patch)
+    return Plan(decision=decision, spec=spec, key=key, template=template, vector=vector, judged=judged)
 
 
 def _usable(world: World, request: Request, key: str) -> Callable[[Entry], bool]:
@@ -204,7 +211,10 @@ def _usable(world: World, request: Request, key: str) -> Callable[[Entry], bool]
 
 
 def _exact(entry: Entry) -> Reuse:
-    return Reuse(match=Match(entry=entry, similarity=1.0, exact=True), reason="the very same request was recorded")
+    reason = "the very same request was recorded"
+    if entry.judged:
+        reason += f", with a reply that a second opinion took over from entry {entry.judged[:8]}"
+    return Reuse(match=Match(entry=entry, similarity=1.0, exact=True), reason=reason)
 
 
 def _broken_task(error: Exception, policy: Policy) -> Plan:
@@ -220,14 +230,20 @@ def _second_opinion(
     decision: Decision, refusals: tuple[Refusal, ...], matches: list[Match], spec: Spec, request: Request, key: str,
     policy: Policy,
 ) -> Generator[Effect, Any, Decision]:
-    """Ask the policy's judge about texts that differ in words only; a no is remembered, so it is asked once."""
+    """Ask the policy's judge about texts that differ in words only.
+
+    A no is remembered as a block and a yes as an entry of its own, so it is asked once. What rests on a second opinion
+    itself isn't judged again: two small steps in the same direction could make a large one.
+    """
     for refusal in refusals:
-        if refusal.difference.what not in _JUDGEABLE:
-            continue
         entry = refusal.skip.match.entry
+        if refusal.difference.what not in _JUDGEABLE or entry.judged:
+            continue
         same: bool = yield Judge(entry.request.prompt, request.prompt)
         if not same:
             yield Block(request.wall, entry.key, key)
+            if isinstance(decision, Skip) and decision.match.entry.key == entry.key:
+                decision = replace(decision, reason=f"{decision.reason}; a second opinion found them to differ, too")
             continue
         this = [match for match in matches if match.entry.key == entry.key]
         judged, _ = yield from _aside(
@@ -358,8 +374,13 @@ class _Tally:
             residue=spec.residue, shape=spec.shape, template=made.template, trace=trace, payload=completion.payload,
             usage=completion.usage if base is None else base.usage, finish_reason=completion.finish_reason,
             created_at=now if base is None else base.created_at,
-            expires_at=expires, tags=request.control.tags,
+            expires_at=expires, tags=request.control.tags, judged=self._judged(base),
         )
+
+    def _judged(self, base: Entry | None) -> str:
+        if base is None:
+            return ""
+        return base.key if self.made.judged else base.judged
 
     def result(self, steps: tuple[Step, ...], source: Source, verdict: Verdict, *, payload: Any = None, kept: int = 0,
                saved: int | None = 0, finish_reason: str | None = None, recorded: bool = False) -> Result:
@@ -388,7 +409,13 @@ def _serve(tally: _Tally, may_repair: bool = True) -> Generator[Effect, Any, Res
     """Answer from the match, or None where only a fresh answer will do."""
     decision = tally.made.decision
     if isinstance(decision, Reuse):
-        return _reused(decision, tally.made.key, tally.request.wall, tally.world.seconds)
+        result = _reused(decision, tally.made.key, tally.request.wall, tally.world.seconds)
+        if not tally.made.judged:
+            return result
+        entry = decision.match.entry
+        completion = Completion(entry.reply, entry.usage, entry.finish_reason, payload=entry.payload)
+        taken = yield from tally.save(completion, "cache", result.verdict, entry)
+        return replace(result, recorded=taken is not None)
     if not isinstance(decision, Patch):
         return None
     base = decision.match.entry

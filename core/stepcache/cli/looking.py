@@ -163,6 +163,7 @@ def _facts(found: Entry) -> Any:
         "tokens": "" if found.usage is None or found.usage.total is None else str(found.usage.total),
         "residue": found.residue,
         "shape": found.shape,
+        "judged": found.judged and f"a second opinion took the reply over from entry {found.judged}",
     }
     view = table("", "", "")
     view.show_header = False

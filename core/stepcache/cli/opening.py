@@ -55,6 +55,7 @@ def entry_values(entry: Entry) -> dict[str, Any]:
         "steps": [step.text for step in entry.steps],
         "residue": entry.residue,
         "shape": entry.shape,
+        "judged": entry.judged,
         "tags": list(entry.tags),
         "tokens": None if usage is None else usage.total,
         "finish_reason": entry.finish_reason,

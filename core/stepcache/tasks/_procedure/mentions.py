@@ -28,6 +28,18 @@ _NEGATED = (
 )
 _FREE_OF = re.compile(r"frei(?:e[nmrs]?)?$", re.IGNORECASE)
 _GERMAN_ENDINGS = ("ern", "nen", "en", "er", "es", "se", "e", "n", "s", "")
+_LINKS = frozenset({  # what stands beside such a word makes no name with it
+    "a", "an", "the", "my", "your", "our", "some", "any", "more", "and", "or", "nor", "but", "with", "without", "of",
+    "in", "on", "for", "to", "from", "by", "at", "as", "plus", "also", "into", "onto", "is", "are", "that", "which",
+    "using", "use", "uses", "has", "have", "it", "its", "please", "other", "another", "no", "not", "only", "der",
+    "die", "das", "den", "dem", "ein", "eine", "einen", "einem", "einer", "mein", "meine", "meinen", "und", "oder",
+    "aber", "mit", "ohne", "von", "vom", "aus", "im", "auf", "fur", "zu", "zum", "zur", "bei", "als", "sowie", "auch",
+    "ist", "sind", "man", "ich", "wir", "mehr", "kein", "keine", "keinen", "bitte",
+})
+_DOERS = frozenset({
+    "i", "you", "we", "one", "to", "people", "they", "can", "could", "should", "would", "do", "does", "please", "man",
+    "ich", "wir", "du", "sie", "zu",
+})
 _IRREGULAR = {
     "knives": "knife", "loaves": "loaf", "leaves": "leaf", "halves": "half", "shelves": "shelf", "mice": "mouse",
     "children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth",
@@ -141,14 +153,30 @@ def named(text: str, thing: str, instead: str, language: str) -> bool:
 
 
 def names_with(base: str, thing: str, language: str) -> tuple[str, ...]:
-    """The names in a request that only contain the word: "peanut butter cookies" without butter are still called so."""
+    """The names in a request that only contain the word: "peanut butter cookies" without butter are still called so.
+
+    A name is made with the noun beside it. "Garlic and mushrooms", "with mushrooms" and "make mushroom" are none.
+    """
     words = list(_WORD.finditer(base))
     names = []
     for start, stop in _places(base, thing, language):
-        before = [word.group() for word in words if word.end() <= start][-1:]
-        after = [word.group() for word in words if word.start() >= stop][:1]
-        names += [f"{word} {base[start:stop]}" for word in before] + [f"{base[start:stop]} {word}" for word in after]
-    return tuple(names)
+        before = [word for word in words if word.end() <= start]
+        after = [word for word in words if word.start() >= stop]
+        if len(before) > 1 and _beside(base, before[-1].end(), start) and not _is_verb(before):
+            names.append(base[before[-1].start():stop])
+        if after and _beside(base, stop, after[0].start()):
+            names.append(base[start:after[0].end()])
+    return tuple(name for name in names if _LINKS.isdisjoint(_fold(word) for word in _WORD.findall(name)))
+
+
+def _beside(base: str, end: int, start: int) -> bool:
+    """Whether nothing but a space or a hyphen stands between two words."""
+    return base[end:start] in {" ", "-"}
+
+
+def _is_verb(words: list[re.Match[str]]) -> bool:
+    """Whether the last word is what is done, by whoever stands before it: "do I make", "how to cook"."""
+    return _fold(words[-2].group()) in _DOERS
 
 
 def plain_mention(text: str, thing: str, instead: str, language: str, names: tuple[str, ...] = ()) -> str:
