@@ -268,7 +268,7 @@ def spec_for(prompt: str) -> Procedure:
      "1. Fry garlic and mushrooms.", "absent"),
     ("How do I make chicken curry without chicken?", "1. Season the chicken curry.", "1. Make chicken broth.",
      "absent"),
-    ("Cook mushrooms with rice, without mushrooms", "1. Cook rice.", "1. Cook mushrooms with rice.", "absent"),
+    ("How to cook mushrooms with rice, without mushrooms", "1. Cook rice.", "1. Cook mushrooms with rice.", "absent"),
     ("How do I make tea without milk?", "1. Omit the milk. Don't add any milk.", "1. Heat the milk.", "absent"),
     ("How do I make tea?", "Just boil it.", " ", "procedure"),
     ("How do I make tea without milk?", "ok", "x" * 60_000, "procedure"),

@@ -15,7 +15,7 @@ from benchmarks.paper import readme, report
 from benchmarks.paper.backend import Backend
 from benchmarks.paper.prompts import load
 from benchmarks.paper.runner import Plan, run
-from benchmarks.paper.systems import SYSTEMS
+from benchmarks.paper.systems import SYSTEMS, installed
 from stepcache.demo.models import MODELS, fetch
 from stepcache.demo.serve import Endpoint, serve
 from stepcache.embedders.sentence_transformers import SentenceTransformerEmbedder
@@ -81,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
                     print(f"{number}/{len(prompts.everything())} {prompt.id} {reply.seconds:.1f} s", flush=True)
                 return 0
             plan = Plan(
-                systems=_QUICK_SYSTEMS if quick else options.systems,
+                systems=_QUICK_SYSTEMS if quick else installed(options.systems),
                 seeds=(42,) if quick else options.seeds,
                 folder=folder,
                 limit=12 if quick else None,

@@ -15,6 +15,7 @@ _SYSTEMS = {
     "cosine 0.80": "cosine cache, 0.80",
     "cosine 0.90": "cosine cache, 0.90",
     "cosine 0.95": "cosine cache, 0.95",
+    "GPTCache": "GPTCache, 0.8",
     "stepcache, the paper's rules": "StepCache by the paper's rules",
     "stepcache": "**StepCache**",
 }

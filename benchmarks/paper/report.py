@@ -17,7 +17,9 @@ __all__ = ["document", "machine", "markdown", "percentile", "plots", "summary"]
 
 Row = dict[str, Any]
 
-_PACKAGES = ("stepcache", "chromadb", "langchain-core", "numpy", "sentence-transformers", "torch", "xllamacpp")
+_PACKAGES = (
+    "stepcache", "chromadb", "gptcache", "langchain-core", "numpy", "sentence-transformers", "torch", "xllamacpp",
+)
 _FREE = frozenset({"cache", "rewrite"})
 _OUTCOMES = ("reuse", "patch", "skip", "miss")
 

@@ -5,6 +5,7 @@ Every system answers through the same backend. What a system itself needs is tim
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import time
@@ -21,6 +22,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
+from benchmarks.gptcache import open_gptcache
 from benchmarks.paper.backend import Backend
 from stepcache import Completion, Policy, Request, Spec, StepCache
 from stepcache.protocols import Embedder, Task
@@ -28,7 +30,7 @@ from stepcache.stores.chroma import ChromaStore
 from stepcache.tasks import DEFAULT_TASKS, linear_equation, tool_calls
 from stepcache.tasks.linear import LinearEquation
 
-__all__ = ["SYSTEMS", "Answer", "System", "TimedEmbedder", "build", "tools_in_prompt"]
+__all__ = ["SYSTEMS", "Answer", "System", "TimedEmbedder", "build", "installed", "tools_in_prompt"]
 
 _TOOLS = "Tools: "
 
@@ -124,6 +126,26 @@ class CosineCache:
         reply = self._backend.ask(prompt).text
         self._vectors.append(vector)
         self._replies.append(reply)
+        return Answer(reply=reply, outcome="miss", source="model")
+
+    def close(self) -> None: ...
+
+
+class GptCache:
+    """GPTCache by its `get` and `put`, over the same embedder."""
+
+    def __init__(self, backend: Backend, embedder: Embedder, folder: Path) -> None:
+        self._cache = open_gptcache(embedder, folder)
+        from gptcache.adapter.api import get, put
+
+        self._backend, self._get, self._put = backend, get, put
+
+    def answer(self, prompt: str) -> Answer:
+        known = self._get(prompt, cache_obj=self._cache)
+        if known is not None:
+            return Answer(reply=str(known), outcome="reuse", source="cache")
+        reply = self._backend.ask(prompt).text
+        self._put(prompt, reply, cache_obj=self._cache)
         return Answer(reply=reply, outcome="miss", source="model")
 
     def close(self) -> None: ...
@@ -271,6 +293,7 @@ SYSTEMS = (
     "cosine 0.80",
     "cosine 0.90",
     "cosine 0.95",
+    "GPTCache",
     "stepcache",
     "stepcache, the paper's rules",
     "stepcache, no rewrite",
@@ -281,6 +304,12 @@ SYSTEMS = (
 )
 
 
+def installed(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of these systems that can be built here: all but GPTCache, where that is not installed."""
+    there = importlib.util.find_spec("gptcache") is not None and importlib.util.find_spec("faiss") is not None
+    return tuple(name for name in names if there or name != "GPTCache")
+
+
 def build(name: str, backend: Backend, embedder: Embedder, folder: Path) -> System:
     """Make one system, empty."""
     if name == "none":
@@ -289,6 +318,8 @@ def build(name: str, backend: Backend, embedder: Embedder, folder: Path) -> Syst
         return ExactCache(backend)
     if name.startswith("cosine "):
         return CosineCache(backend, embedder, float(name.removeprefix("cosine ")))
+    if name == "GPTCache":
+        return GptCache(backend, embedder, folder)
     if name == "stepcache, the paper's rules":
         return Stepped(backend, embedder, folder, Policy(rewrite=False), _paper_tasks())
     if name == "stepcache, no embedder":

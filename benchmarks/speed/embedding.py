@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gptcache import NEEDED, open_gptcache
 from benchmarks.speed.timing import Taken, in_turn
 from benchmarks.speed.worlds import FOLDER, QUESTION, REPLY, REWORDED, found_by_embedding, never
 from stepcache import Completion, Policy, StepCache
@@ -18,6 +18,8 @@ from stepcache.embedders.sentence_transformers import SentenceTransformerEmbedde
 __all__ = ["against_gptcache", "tasks_on_hits"]
 
 _PATIENT = Policy(cache_timeout=60)  # on a busy machine an embedding late by seconds would be counted as none
+_FOUND_BY_TEMPLATE = "Why is the Danube of so much use to the cities of Austria?"
+_POLITE = "Please tell me why the Danube is of so much use to the cities of Austria."
 _TOPICS = ("river", "mountain", "bridge", "harbour", "forest", "island", "glacier", "canal", "valley", "coast")
 
 
@@ -36,12 +38,14 @@ def against_gptcache(seconds: float, entries: int = 200) -> tuple[dict[str, Take
         for prompt in _others(entries):
             cache.record(prompt, REPLY)
         found_by_embedding(cache)
+        cache.record(_FOUND_BY_TEMPLATE, REPLY)
         cache.flush()
-        calls["StepCache"] = lambda number: cache.complete(_fresh(number), never)
+        calls["StepCache, by template"] = lambda number: cache.complete(_POLITE + " " * number, never)
+        calls["StepCache, by embedding"] = lambda number: cache.complete(_fresh(number), never)
         try:
             calls["GPTCache get"] = _gptcache(embedder, entries)
         except ImportError as error:
-            missing = f"{error}; pip install gptcache faiss-cpu sqlalchemy"
+            missing = f"{error}; {NEEDED}"
         taken = in_turn(calls, seconds)
         cache.close()
     return taken, missing
@@ -53,26 +57,9 @@ def _fresh(number: int) -> str:
 
 
 def _gptcache(embedder: Any, entries: int) -> Callable[[int], Any]:
-    import numpy
-    from gptcache import Cache, Config
+    cache = open_gptcache(embedder, FOLDER / "gptcache")
     from gptcache.adapter.api import get, put
-    from gptcache.manager import CacheBase, VectorBase, get_data_manager
-    from gptcache.processor.pre import get_prompt
-    from gptcache.similarity_evaluation.distance import SearchDistanceEvaluation
 
-    place = FOLDER / "gptcache"  # it writes once more when the process ends, so its folder must stay
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    cache = Cache()
-    cache.init(
-        pre_embedding_func=get_prompt,
-        embedding_func=lambda text, **_: numpy.array(embedder.embed(text), dtype="float32"),
-        data_manager=get_data_manager(
-            CacheBase("sqlite", sql_url=f"sqlite:///{place / 'sqlite.db'}"),
-            VectorBase("faiss", dimension=384, index_path=str(place / "faiss.index"))),
-        similarity_evaluation=SearchDistanceEvaluation(),
-        config=Config(similarity_threshold=0.8),
-    )
     for prompt in [*_others(entries), QUESTION]:
         put(prompt, REPLY, cache_obj=cache)
 

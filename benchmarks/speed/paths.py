@@ -24,7 +24,7 @@ from stepcache import CacheControl, Completion, Request, StepCache
 from stepcache._codec import private_copy
 from stepcache._decide import decide
 from stepcache._flow import recognise
-from stepcache._gate import canonical, gate
+from stepcache._gate import gate, template_form
 from stepcache.segment import segment
 from stepcache.tasks import DEFAULT_TASKS
 
@@ -114,7 +114,7 @@ def stages(kind: str, entries: int, seconds: float) -> dict[str, Taken]:
         "recognise a question": lambda number: recognise(Request(_unseen(number)), DEFAULT_TASKS),
         "recognise an equation": lambda number: recognise(
             Request(f"Solve 2x + 3 = {number + 7} for x."), DEFAULT_TASKS),
-        "template key": lambda number: canonical(_unseen(number)),
+        "template key": lambda number: template_form(_unseen(number)),
         "retrieve": lambda number: cache.store.search(
             "default", request.partition, embedder.fingerprint, vector, cache.policy.candidates),
         "gate": lambda number: gate(QUESTION + " " * (number % 2), REWORDED),

@@ -33,7 +33,7 @@ from stepcache._data import (
 )
 from stepcache._decide import Refusal, decide, similar_reuse_refused
 from stepcache._effects import Block, Compute, Effect, Embed, Fetch, FetchTemplate, Generate, Judge, Save, Search
-from stepcache._gate import canonical
+from stepcache._gate import canonical, template_form
 from stepcache._policy import Policy
 from stepcache.errors import loggable
 from stepcache.protocols import Task
@@ -131,7 +131,7 @@ def _outcome(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
 
 
 def _template(request: Request, spec: Spec) -> str:
-    return digest(request.partition, spec.kind, spec.shape, canonical(spec.residue))
+    return digest(request.partition, spec.kind, spec.shape, template_form(spec.residue))
 
 
 def plan(request: Request, world: World) -> Generator[Effect, Any, Plan]:

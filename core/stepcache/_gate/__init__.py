@@ -12,7 +12,7 @@ from stepcache._gate.verdict import Differs, Same
 if TYPE_CHECKING:
     from stepcache._gate.rules import RULES
 
-__all__ = ["RULES", "Differs", "Same", "canonical", "gate"]
+__all__ = ["RULES", "Differs", "Same", "canonical", "gate", "template_form"]
 
 
 def gate(cached: str, new: str) -> Same | Differs:
@@ -26,8 +26,15 @@ def gate(cached: str, new: str) -> Same | Differs:
 
 
 def canonical(text: str) -> str:
-    """The normal form of a prompt for template keys: equal forms are compared by the gate without any embedding."""
+    """The normal form of a text: equal for texts that say the same with other politeness, inflection and layout."""
     from stepcache._gate.compare import canonical as form
+
+    return form(text)
+
+
+def template_form(text: str) -> str:
+    """The form of a prompt for template keys: what shares it is compared by the gate without any embedding."""
+    from stepcache._gate.compare import template_form as form
 
     return form(text)
 

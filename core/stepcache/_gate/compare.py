@@ -15,7 +15,7 @@ from stepcache._gate.tables import LANGUAGES
 from stepcache._gate.unify import plain, squash
 from stepcache._gate.verdict import Differs, Same, excerpt
 
-__all__ = ["MAX_CHARS", "canonical", "gate"]
+__all__ = ["MAX_CHARS", "canonical", "gate", "template_form"]
 
 MAX_CHARS: Final = 16_384  # longer texts are the same only if they are equal but for white space and end punctuation
 _REMEMBERED: Final = 2_048  # texts up to this many characters are remembered in their parsed form
@@ -116,10 +116,27 @@ def _bare(text: str) -> str:
 
 
 def canonical(text: str) -> str:
-    """A normal form: texts with equal normal form are found without embedding. It nominates; the gate decides."""
+    """A normal form: texts that say the same with other politeness, inflection and layout share it."""
+    return squash(text) if len(text) > MAX_CHARS else _canonical(plain(text))
+
+
+def template_form(text: str) -> str:
+    """What template keys are made of: texts that share it are found without embedding, and the gate decides.
+
+    It is the normal form; of a prompt that holds functions, that of their code and of the prose around them, since
+    docstrings may be worded with slips and gaps.
+    """
     if len(text) > MAX_CHARS:
         return squash(text)
     unified = plain(text)
+    plan = lay_out(unified)
+    if plan is None:
+        return _canonical(unified)
+    code = "\n".join(f"{depth} {line}" for depth, line in plan.code)
+    return f"{code}\n\n{_canonical(plan.prose)}"
+
+
+def _canonical(unified: str) -> str:
     name = _language(unified)
     return _parsed(unified, "" if name == "?" else name).canonical
 
