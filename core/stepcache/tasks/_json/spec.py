@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -237,18 +237,19 @@ class JsonSpec(Spec):
 
         None when the reply has no one JSON object, or lacks a value that was asked for.
         """
-        text = self._trimmed("".join(step.text for step in steps))
-        kept, given = extract(text), extract(reply)
-        if isinstance(kept, Refused) or isinstance(given, Refused):
+        whole = "".join(step.text for step in steps)
+        text = self._trimmed(whole)
+        kept, given, before = extract(text), extract(reply), extract(whole, repair=self.repair)
+        if isinstance(kept, Refused) or isinstance(given, Refused) or isinstance(before, Refused):
             return None
+        schema = self.schema_of(kept.value)
         for name in plan.asked:
             path = _path_of(name, kept.value)
             value = _value_text(given, path)
             if value is None or (value in _EMPTY and plan.schema is not None and _says_nothing(plan.schema)):
                 return None  # nothing said what the value is like, and nothing was said
-            if plan.schema is not None and _says_nothing(plan.schema) and not fits(
-                kept.value, _at(given.value, path), self.about
-            ):
+            free = _free(_at(given.value, path), shape.part_of(schema, path, schema), schema)
+            if not all(fits(before.value, part, self.about) for part in free):
                 return None
             text = self._spliced(text, kept, path, value)
         return (Step(text),)
@@ -296,6 +297,18 @@ def _says_nothing(wanted: Any) -> bool:
     """Whether a schema of asked keys (of an object, at its top) says nothing about their values."""
     parts = wanted.get("properties") if isinstance(wanted, dict) else None
     return isinstance(parts, dict) and bool(parts) and all(part in ({}, True) for part in parts.values())
+
+
+def _free(value: Any, schema: Any, root: Any) -> Iterator[Any]:
+    """The parts of a value of which its schema says nothing."""
+    if schema in ({}, True):
+        yield value
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from _free(part, shape.child(schema, key, root), root)
+    elif isinstance(value, list):
+        for place, part in enumerate(value):
+            yield from _free(part, shape.child(schema, place, root), root)
 
 
 def _name_of(path: Path) -> str:
