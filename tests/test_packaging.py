@@ -102,3 +102,20 @@ def test_nothing_committed_names_a_machine():
     texts = (ROOT / name for name in listed if name.endswith((".py", ".md", ".toml", ".json", ".jsonl", ".ipynb")))
     here = re.compile(r"/(?:work|root|home/\w+)/(?:main|shared|env|\.)")
     assert [path.name for path in texts if path.is_file() and here.search(path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("package", [
+    "stepcache", "stepcache.tasks", "stepcache.stores", "stepcache.embedders", "stepcache.testing",
+    "langchain_stepcache", "llamaindex_stepcache",
+])
+def test_a_public_name_is_never_the_module_of_that_name(package: str):
+    """Whatever of a package was imported before, in whichever order."""
+    told = python(
+        "import importlib, pkgutil, types\n"
+        f"package = importlib.import_module({package!r})\n"
+        "for module in pkgutil.iter_modules(package.__path__):\n"
+        "    if not module.name.startswith('__'):\n"
+        "        importlib.import_module(f'{package.__name__}.{module.name}')\n"
+        "names = getattr(package, '__all__', ())\n"
+        "print([name for name in names if isinstance(getattr(package, name), types.ModuleType)])\n")
+    assert told.strip() == "[]"

@@ -6,7 +6,9 @@ names hold large tables and are imported when first used.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepcache._data import Request
@@ -52,6 +54,19 @@ def __getattr__(name: str) -> Any:
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = found
     return found
+
+
+class _Package(ModuleType):
+    """This package. Some of its names are those of a module and of the function in it; they mean the function.
+
+    Importing such a module, which anything may do, would put it in the function's place.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, getattr(value, name) if name in _HOMES and isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 class _Default:
