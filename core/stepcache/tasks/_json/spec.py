@@ -215,9 +215,8 @@ class JsonSpec(Spec):
         lines = [
             prompt.rstrip(),
             "",
-            "This part of the answer is right and stays as it is:",
-            kept,
-            "",
+            # On one line: fewer tokens to read, and the model answers on one.
+            f"This part of the answer is right and stays as it is: {canonical(decode(kept)[0])}",
             f"Still to be written: {named([f for f in failures if f.problem != 'extra'])}.",
         ]
         if _says_nothing(wanted):  # a weak model copies an empty schema as the value
