@@ -150,7 +150,7 @@ def plan(request: Request, world: World) -> Generator[Effect, Any, Plan]:
         exact = yield Fetch(request.wall, key)
         if exact is not None and not exact.fresh(world.now, control.max_age):
             exact = None
-        if exact is not None and world.trusted(exact):
+        if exact is not None and world.trusted(exact) and not policy.shadow:  # what shadows is checked itself
             return Plan(decision=_exact(exact), spec=None, key=key)
     try:
         spec = recognise(request, world.tasks)
@@ -259,8 +259,8 @@ def answer(request: Request, world: World) -> Flow:
     tally = _Tally(request, made, world)
     if world.policy.shadow and not isinstance(made.decision, Miss):
         result = yield from _fresh(tally)
-        return replace(result, shadow=(yield from _shadow_verdict(made, result)))
-    served = yield from _serve(tally)
+        return replace(result, shadow=(yield from _shadow_verdict(tally, made, result)))
+    served = yield from _served(tally)
     return served if served is not None else (yield from _fresh(tally))
 
 
@@ -270,7 +270,7 @@ def lookup(request: Request, world: World, may_patch: bool) -> Flow:
     tally = _Tally(request, made, world)
     needs_model = isinstance(made.decision, Patch) and made.decision.plan is not None and not may_patch
     if not needs_model and not world.policy.shadow:
-        served = yield from _serve(tally, may_repair=may_patch)
+        served = yield from _served(tally)
         if served is not None:
             return served
     return tally.result((), "model", Verdict(False, "", "the model has still to answer"), saved=0)
@@ -287,11 +287,16 @@ def plain_call(request: Request, reason: str) -> Flow:
 
 def record(request: Request, completion: Completion, world: World) -> Generator[Effect, Any, bool]:
     """Record an answer that was made elsewhere, if it passes what this request demands."""
-    key = request.key
-    spec = recognise(request, world.tasks)
+    try:
+        key = request.key
+        spec = recognise(request, world.tasks)
+        template = "" if spec is None else _template(request, spec)
+    except Exception as error:  # a user's task or spec; nothing is recorded, but the caller goes on
+        _broken_task(error, world.policy)
+        return False
     if spec is None or len(request.prompt) > world.policy.max_chars:
         return False
-    made = Plan(decision=Miss(reason="recorded by the caller"), spec=spec, key=key, template=_template(request, spec))
+    made = Plan(decision=Miss(reason="recorded by the caller"), spec=spec, key=key, template=template)
     tally = _Tally(request, made, world)
     verdict = yield from tally.check(completion.text)
     verdict = yield from _kept_as_words(tally, completion, verdict)
@@ -405,7 +410,25 @@ def repeated(entry: Entry) -> Result:
     return _reused(_exact(entry), entry.key, entry.namespace, {})
 
 
-def _serve(tally: _Tally, may_repair: bool = True) -> Generator[Effect, Any, Result | None]:
+def _served(tally: _Tally) -> Generator[Effect, Any, Result | None]:
+    """As `_serve`; where the spec itself fails, the model is left to answer and nothing is recorded.
+
+    A model's own errors are raised by the driver and never pass through here.
+    """
+    try:
+        return (yield from _serve(tally))
+    except Exception as error:
+        _gave_up(tally, error)
+        return None
+
+
+def _gave_up(tally: _Tally, error: Exception) -> None:
+    """Go on without the spec that failed."""
+    _broken_task(error, tally.world.policy)
+    tally.made = replace(tally.made, spec=None, cacheable=False)
+
+
+def _serve(tally: _Tally) -> Generator[Effect, Any, Result | None]:
     """Answer from the match, or None where only a fresh answer will do."""
     decision = tally.made.decision
     if isinstance(decision, Reuse):
@@ -427,10 +450,10 @@ def _serve(tally: _Tally, may_repair: bool = True) -> Generator[Effect, Any, Res
         kept = sum(1 for old, new in zip(base.steps, decision.steps, strict=False) if old == new)
         return tally.result(decision.steps, "rewrite", verdict, kept=kept, recorded=taken is not None,
                             saved=None if base.usage is None else base.usage.total, finish_reason=base.finish_reason)
-    return (yield from _patch(tally, decision, base, may_repair))
+    return (yield from _patch(tally, decision, base))
 
 
-def _patch(tally: _Tally, decision: Patch, base: Entry, may_repair: bool) -> Generator[Effect, Any, Result | None]:
+def _patch(tally: _Tally, decision: Patch, base: Entry) -> Generator[Effect, Any, Result | None]:
     spec, plan = tally.made.spec, decision.plan
     assert spec is not None
     assert plan is not None
@@ -449,8 +472,6 @@ def _patch(tally: _Tally, decision: Patch, base: Entry, may_repair: bool) -> Gen
         verdict = yield from tally.check(failing)
         if verdict.ok:
             return (yield from _patched(tally, patched, verdict, base, decision.steps))
-    if not may_repair:
-        return None
     repaired = yield from _repair(tally, spec, failing, verdict, base)
     return repaired if repaired is not None else (yield from _fall_back(tally, spec))
 
@@ -513,13 +534,27 @@ def _fall_back(tally: _Tally, spec: Spec) -> Generator[Effect, Any, Result | Non
 
 def _fresh(tally: _Tally) -> Flow:
     """Answer with the model; a recognised task's reply is checked, repaired and, where computable, replaced."""
-    request, made, policy = tally.request, tally.made, tally.world.policy
-    spec = made.spec
-    enforced = spec is not None and spec.enforced and policy.enforce and request.enforce and made.cacheable
+    request, policy = tally.request, tally.world.policy
+    try:
+        spec = tally.made.spec
+        enforced = spec is not None and spec.enforced and policy.enforce and request.enforce and tally.made.cacheable
+    except Exception as error:  # a spec is a user's code too
+        _gave_up(tally, error)
+        enforced = False
     completion = yield from tally.generate(
         Generate(request.prompt, "answer", request, streams=not enforced or policy.stream_unverified))
+    try:
+        return (yield from _judged(tally, completion, enforced and not policy.stream_unverified))
+    except Exception as error:
+        _gave_up(tally, error)
+        return (yield from _judged(tally, completion, False))
+
+
+def _judged(tally: _Tally, completion: Completion, enforced: bool) -> Flow:
+    """Check a fresh reply, put it right where that is wanted, record it."""
+    spec = tally.made.spec
     verdict = yield from _fresh_verdict(tally, completion)
-    if not verdict.ok and enforced and spec is not None and not policy.stream_unverified:
+    if not verdict.ok and enforced and spec is not None:
         repaired = yield from _mend(tally, spec, completion)
         if repaired is None:
             repaired = yield from _repair(tally, spec, completion.text, verdict)
@@ -557,9 +592,9 @@ def _kept_as_words(tally: _Tally, completion: Completion, verdict: Verdict) -> G
     return (yield from _fresh_verdict(tally, completion))
 
 
-def _shadow_verdict(made: Plan, result: Result) -> Generator[Effect, Any, Verdict]:
+def _shadow_verdict(tally: _Tally, made: Plan, result: Result) -> Generator[Effect, Any, Verdict]:
     """Whether what the cache would have served agrees with the model's own answer."""
-    decision, spec = made.decision, made.spec
+    decision, spec = made.decision, tally.made.spec
     if isinstance(decision, Reuse):
         would = decision.match.entry.reply
     elif isinstance(decision, Patch) and decision.plan is None:
@@ -568,7 +603,7 @@ def _shadow_verdict(made: Plan, result: Result) -> Generator[Effect, Any, Verdic
         return Verdict(True, "shadow", "nothing would have been served without the model")
     if canonical(would) == canonical(result.output):
         return Verdict(True, "shadow")
-    if spec is not None and spec.enforced and (yield from _aside(spec, partial(spec.check, would))).ok:
+    if spec is not None and spec.enforced and (yield from tally.check(would)).ok:
         return Verdict(True, "shadow", "other words, and the reply passes the same check")
     return Verdict(False, "shadow", "the model answers otherwise now")
 

@@ -1,7 +1,7 @@
 """Whether patched values are of the request, where all recorded values are copied out of its text.
 
-Beside such values stands no number that the request does not hold, no text where it writes a number, and no object where
-all is flat. Texts as such are not looked up: a summary or a category is written in words of its own.
+Beside such values stands no number that the request does not hold, no text where it writes a number, and no object
+where all is flat. Texts as such are not looked up: a summary or a category is written in words of its own.
 """
 
 from __future__ import annotations
