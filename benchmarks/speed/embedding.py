@@ -19,7 +19,7 @@ __all__ = ["against_gptcache", "tasks_on_hits"]
 
 _PATIENT = Policy(cache_timeout=60)  # on a busy machine an embedding late by seconds would be counted as none
 _FOUND_BY_TEMPLATE = "Why is the Danube of so much use to the cities of Austria?"
-_POLITE = "Please tell me why the Danube is of so much use to the cities of Austria."
+_POLITE = "Hi! Why is the Danube of so much use to the cities of Austria? Thanks."
 _TOPICS = ("river", "mountain", "bridge", "harbour", "forest", "island", "glacier", "canal", "valley", "coast")
 
 
