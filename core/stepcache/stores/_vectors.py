@@ -1,15 +1,15 @@
-"""Exact nearest neighbours over a few vectors held in memory. Uses numpy where it is installed."""
+"""Exact nearest neighbours over vectors held in memory."""
 
 from __future__ import annotations
 
-import heapq
 import math
 from array import array
 from collections.abc import Container, Sequence
-from operator import mul
 from typing import Any
 
 __all__ = ["Vectors", "unit"]
+
+_FEW = 16  # rows
 
 
 def unit(vector: Sequence[float] | None) -> array[float] | None:
@@ -29,13 +29,13 @@ def unit(vector: Sequence[float] | None) -> array[float] | None:
 
 
 class Vectors:
-    """Unit vectors of one dimension by key, in one flat buffer. The caller holds the lock."""
+    """Unit vectors of one dimension by key, in the rows of one table. The caller holds the lock."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._keys: list[str] = []
         self._rows: dict[str, int] = {}
-        self._flat: array[float] = array("f")
+        self._table: Any = None  # numpy's: its large tables lie in large pages, which halves the time of reading them
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -45,7 +45,7 @@ class Vectors:
 
     def get(self, key: str) -> array[float] | None:
         row = self._rows.get(key)
-        return None if row is None else self._flat[row * self.dimension:(row + 1) * self.dimension]
+        return None if row is None else array("f", self._table[row].tobytes())
 
     def add(self, key: str, vector: array[float]) -> None:
         """Put or replace; a vector of another dimension is refused with ValueError."""
@@ -53,11 +53,11 @@ class Vectors:
             raise ValueError(f"vector of {len(vector)} dimensions among vectors of {self.dimension}")
         row = self._rows.get(key)
         if row is None:
-            self._rows[key] = len(self._keys)
+            row = len(self._keys)
+            self._resize(row + 1)
+            self._rows[key] = row
             self._keys.append(key)
-            self._flat.extend(vector)
-        else:
-            self._flat[row * self.dimension:(row + 1) * self.dimension] = vector
+        self._table[row] = vector
 
     def remove(self, key: str) -> None:
         row = self._rows.pop(key, None)
@@ -65,11 +65,22 @@ class Vectors:
             return
         last = self._keys.pop()
         if last != key:  # the last row fills the gap
-            start = (len(self._keys)) * self.dimension
-            self._flat[row * self.dimension:(row + 1) * self.dimension] = self._flat[start:start + self.dimension]
+            self._table[row] = self._table[len(self._keys)]
             self._keys[row] = last
             self._rows[last] = row
-        del self._flat[len(self._keys) * self.dimension:]
+        self._resize(len(self._keys))
+
+    def _resize(self, rows: int) -> None:
+        """Have room for so many rows, and not for many more."""
+        import numpy  # takes a tenth of a second, so not before there is a vector
+
+        room = 0 if self._table is None else len(self._table)
+        if rows > room or 4 * max(rows, _FEW) < room:
+            table = numpy.empty((max(rows + rows // 2, _FEW), self.dimension), dtype=numpy.float32)
+            if self._table is not None:
+                kept = min(rows, room)
+                table[:kept] = self._table[:kept]
+            self._table = table
 
     def nearest(
         self, vector: array[float], limit: int, among: Container[str] | None = None
@@ -77,7 +88,7 @@ class Vectors:
         """The `limit` nearest keys with their cosine, nearest first; none for a vector of another dimension."""
         if len(vector) != self.dimension or not self._keys or limit <= 0:
             return []
-        similarities = _dot(self._flat, vector, len(self._keys))
+        similarities = self._table[:len(self._keys)] @ vector
         found: list[tuple[str, float]] = []
         for row in _largest(similarities, limit if among is None else len(self._keys)):
             key = self._keys[row]
@@ -88,10 +99,8 @@ class Vectors:
         return found
 
 
-def _largest(similarities: Any, limit: int) -> Sequence[int]:
+def _largest(similarities: Any, limit: int) -> list[int]:
     """The rows with the largest similarities, largest first; of equal ones those put first."""
-    if isinstance(similarities, list):
-        return heapq.nlargest(limit, range(len(similarities)), key=similarities.__getitem__)
     import numpy
 
     if limit >= len(similarities):
@@ -101,13 +110,3 @@ def _largest(similarities: Any, limit: int) -> Sequence[int]:
     rows = numpy.flatnonzero(similarities >= least)
     best: list[int] = rows[numpy.argsort(-similarities[rows], kind="stable")][:limit].tolist()
     return best
-
-
-def _dot(flat: array[float], vector: array[float], rows: int) -> Any:
-    try:
-        import numpy
-    except ImportError:
-        size = len(vector)
-        return [math.fsum(map(mul, flat[row * size:(row + 1) * size], vector)) for row in range(rows)]
-    matrix = numpy.frombuffer(flat, dtype=numpy.float32).reshape(rows, len(vector))
-    return matrix @ numpy.frombuffer(vector, dtype=numpy.float32)
