@@ -33,9 +33,7 @@ _BEHIND_NUMBER = (
 
 def changed_by_words(items: Sequence[Item], stop: int, language: str) -> str:
     """The words or numbers around the answer that ends at `stop` which may make it another one; empty if none do."""
-    at = next((i for i, item in enumerate(items) if isinstance(item, Run) and _end(item) == stop), None)
-    if at is None:
-        return ""
+    at = next(i for i, item in enumerate(items) if isinstance(item, Run) and _end(item) == stop)  # a claim ends a run
     return _before(items, at) or _behind(items, at, language)
 
 

@@ -133,7 +133,7 @@ class _Chain:
                     return self._operation(claim)
                 case AnswerClaim(value, rounded=rounded):
                     return "a rounded value" if rounded else self._answer(value)
-                case EquationClaim():
+                case _:
                     return self._equation(claim)
         except Ambiguous:
             return "a numeral that may have two roles"

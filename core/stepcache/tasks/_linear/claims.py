@@ -256,8 +256,8 @@ def _operations(
         if verb is None:
             continue
         operation = VERBS[verb.text]
-        at, by = i + 1, operation in {"subtract", "add"}
-        while at < len(items) and at < i + 16:
+        by = operation in {"subtract", "add"}
+        for at in range(i + 1, len(items)):  # as far as the next verb at most, so this is linear in all
             other = items[at]
             if isinstance(other, Run) and other.tokens:
                 alone = len(other.tokens) == 1 and other.tokens[0].text == variable
@@ -267,10 +267,8 @@ def _operations(
                             other.tokens[0].start, other.tokens[0].stop, "an operation with the unknown"
                         )
                         break
-                    at += 1
                     continue
                 if alone and by and isinstance(items[at - 1], Word) and items[at - 1].text in {"of", "with"}:  # type: ignore[union-attr]
-                    at += 1
                     continue
                 if operation in {"divide", "multiply"} and not _by(items, i, at):
                     break
@@ -282,7 +280,6 @@ def _operations(
                 break
             if isinstance(other, Gap) and (other.ends or other.text not in {",", "$", "\\(", "\\)"}):
                 break
-            at += 1
     return found
 
 
@@ -330,14 +327,10 @@ def _operation(
         if isinstance(item, Gap) and item.text in {"\\)", "$"}:
             continue
         break
-    following = [item for item in items[at + 1 : at + 6] if isinstance(item, Word)]
-    second = following[1].text if len(following) > 1 else ""
     if preposition is not None and preposition.text in {"from", "to", "von"} and operation in {"subtract", "add"}:
         after = next((other for other in items[at + 2 : at + 6] if not isinstance(other, Gap)), None)
         if isinstance(after, Run):
             return None  # "subtract 3 from 13" is arithmetic, not a step of the equation
-        if second not in {"both", "each", "beiden", "the"}:
-            preposition = None
     return OperationClaim(
         operation, operand, min(verb.start, operand.start), operand.stop, run.latex, verb, preposition
     )

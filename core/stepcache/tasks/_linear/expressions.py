@@ -255,8 +255,8 @@ def has_variable(node: Node) -> bool:
             return any(has_variable(term.body) for term in terms)
         case Product(factors):
             return any(map(has_variable, factors))
-        case Quotient(top, bottom):
-            return has_variable(top) or has_variable(bottom)
+        case _:
+            return has_variable(node.top) or has_variable(node.bottom)
 
 
 def numbers(node: Node) -> Iterator[Number]:
@@ -276,9 +276,9 @@ def numbers(node: Node) -> Iterator[Number]:
         case Product(factors):
             for factor in factors:
                 yield from numbers(factor)
-        case Quotient(top, bottom):
-            yield from numbers(top)
-            yield from numbers(bottom)
+        case _:
+            yield from numbers(node.top)
+            yield from numbers(node.bottom)
 
 
 def linear(node: Node, value_of: Callable[[Number], F], zero: F, one: F) -> tuple[F, F]:
@@ -313,13 +313,13 @@ def linear(node: Node, value_of: Callable[[Number], F], zero: F, one: F) -> tupl
                 result = (a * result[1], b * result[1]) if varies else (result[0] * b, result[1] * b)
                 seen = seen or varies
             return result
-        case Quotient(top, bottom):
-            if has_variable(bottom):
+        case _:
+            if has_variable(node.bottom):
                 raise Unreadable("an unknown in a denominator")
-            divisor = linear(bottom, value_of, zero, one)[1]
+            divisor = linear(node.bottom, value_of, zero, one)[1]
             if not divisor:
                 raise Unreadable("a division by zero")
-            a, b = linear(top, value_of, zero, one)
+            a, b = linear(node.top, value_of, zero, one)
             return a / divisor, b / divisor
 
 
@@ -367,9 +367,9 @@ def form(node: Node, factor: bool = False) -> str:
             return "".join(parts)
         case Product(factors):
             return "*".join(form(part, factor=True) for part in factors)
-        case Quotient(top, bottom, latex):
-            inside = f"{form(top, factor=True)}/{form(bottom, factor=True)}"
-            return f"[{inside}]" if latex else inside
+        case _:
+            inside = f"{form(node.top, factor=True)}/{form(node.bottom, factor=True)}"
+            return f"[{inside}]" if node.latex else inside
 
 
 def leading_number(node: Node) -> Number | None:

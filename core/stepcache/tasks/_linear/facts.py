@@ -24,7 +24,6 @@ __all__ = ["false_claim", "final_answer"]
 
 _MOST_CLAIMS = 250  # bounds the time a hostile reply can cost
 _Line = tuple[Fraction, Fraction]
-_NOTHING = (Fraction(0), Fraction(0))
 _UNKNOWN = (Fraction(1), Fraction(0))
 
 
@@ -118,7 +117,10 @@ def _false_equation(claim: EquationClaim, solution: Fraction | None, lines: list
 
 
 def _follows(line: _Line, lines: Sequence[_Line], stated: Sequence[Fraction]) -> bool:
-    """Whether left - right is that of an equation before it, up to sign, a stated factor, or reduction."""
+    """Whether left - right is that of an equation before it, up to sign, a stated factor, or reduction.
+
+    All have the same solution, or none at all, so each is some multiple of each.
+    """
     allowed = {Fraction(1), Fraction(-1)}
     for factor in stated[-4:]:
         allowed |= {known * factor for known in allowed} | {-known * factor for known in allowed}
@@ -127,12 +129,9 @@ def _follows(line: _Line, lines: Sequence[_Line], stated: Sequence[Fraction]) ->
         pivot = 0 if before[0] else 1
         if not before[pivot]:
             continue
-        factor = line[pivot] / before[pivot]
-        if (before[0] * factor, before[1] * factor) != line:
-            continue
-        if factor in allowed or line in (reduced, (-reduced[0], -reduced[1])):
+        if line[pivot] / before[pivot] in allowed or line in (reduced, (-reduced[0], -reduced[1])):
             return True
-    return line == _NOTHING
+    return False
 
 
 def _reduced(line: _Line) -> _Line:

@@ -97,12 +97,12 @@ def _pieces(node: Node, binding: Mapping[tuple[int, int], Quantity]) -> Iterator
                     factor = factor * totals(tuple(_pieces(part, binding)))[1]
             for piece in _pieces(rest[0], binding) if rest else (Piece(ONE, False),):
                 yield Piece(factor * piece.quantity, piece.varies)
-        case Quotient(top, bottom, _, start, stop):
-            if (start, stop) in binding:
-                yield Piece(binding[start, stop], False)
+        case _:
+            if (node.start, node.stop) in binding:
+                yield Piece(binding[node.start, node.stop], False)
                 return
-            divisor = totals(tuple(_pieces(bottom, binding)))[1]
-            for piece in _pieces(top, binding):
+            divisor = totals(tuple(_pieces(node.bottom, binding)))[1]
+            for piece in _pieces(node.top, binding):
                 yield Piece(piece.quantity / divisor, piece.varies)
 
 

@@ -51,21 +51,23 @@ VERBS.update(dict.fromkeys(_DIVIDE.split(), "divide"))
 VERBS.update(dict.fromkeys(_MULTIPLY.split(), "multiply"))
 
 # What follows an operand and changes with the verb: "subtract 3 from both sides", "add 3 to both sides".
-_PREPOSITIONS: Final[dict[str, dict[str, str]]] = {
-    "en": {"from": "to", "to": "from"},
-    "es": {"de": "a", "a": "de"},
-    "fr": {"des": "aux", "aux": "des"},
-    "de": {"von": "zu", "zu": "von"},
-    "ar": {"من": "إلى", "إلى": "من"},
-}
+_TO: Final = {"from": "to", "de": "a", "des": "aux", "von": "zu", "من": "إلى"}
+_PREPOSITIONS: Final[dict[Operation, dict[str, str]]] = {"subtract": _TO, "add": {to: of for of, to in _TO.items()}}
+_PURPOSES: Final = frozenset(
+    words("get obtain isolate find give solve have make cancel eliminate remove reach leave move simplify undo see")
+)
 _SIDES: Final = {"both", "each", "ambos", "cada", "deux", "beiden", "الطرفين", "طرفي", "كلا"}
 
 
-def prepositions(word: str, following: str) -> str | None:
-    """What a preposition before "both sides" becomes when the verb is turned round; None if it need not change."""
-    if following not in _SIDES:
-        return None
-    return next((table[word] for table in _PREPOSITIONS.values() if word in table), None)
+def prepositions(operation: Operation, word: str, following: str) -> str | None:
+    """What a verb's preposition before "both sides" becomes when the verb is turned round.
+
+    None if it need not change ("add 3 to get 2x"); empty if what it should become can't be told ("from every side").
+    """
+    turned = _PREPOSITIONS.get(operation, {}).get(word)
+    if turned is None or following in _SIDES:
+        return turned
+    return None if word == "to" and following in _PURPOSES else ""
 
 
 # Words that may stand between a verb and its operand.

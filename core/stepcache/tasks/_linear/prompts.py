@@ -80,10 +80,7 @@ class Reading:
 
 
 def read_equation(tokens: Sequence[Token], text: str, variable: str, decimal_comma: bool | None) -> Equation | None:
-    """The equation these tokens are, with places relative to their own text, or None."""
-    places = [i for i, token in enumerate(tokens) if token.kind == "="]
-    if len(places) != 1 or not tokens:
-        return None
+    """The equation these tokens are, one "=" among them, with places relative to their own text, or None."""
     own = tokenize(text[tokens[0].start : tokens[-1].stop])
     middle = next((i for i, token in enumerate(own) if token.kind == "="), len(own))
     try:

@@ -17,7 +17,6 @@ from stepcache.tasks._linear.expressions import (
     Node,
     Number,
     Product,
-    Quotient,
     Sum,
     Variable,
     leading_number,
@@ -150,8 +149,6 @@ def _loaded(trace: str) -> _Trace | None:
 @lru_cache(maxsize=64)  # proving a rewrite and recording it read the same text
 def _understand(text: str, equation: Equation, language: str) -> _Trace:
     """What the reply depends on; or refuse."""
-    if equation.solution is None:
-        raise Refused("there is no one solution")
     reply = read_reply(text, equation.variable, decimal_comma_of(language))
     word = unknown_word(reply.words, language)
     if word is not None:
@@ -201,21 +198,19 @@ def _signed(node: Node, sign: int = 1) -> Iterator[tuple[Number, int]]:
                 for number, own in _signed(term.body):
                     yield number, term.sign if number is lead else own
         case Negative(body):
-            lead = leading_number(body)
-            for number, own in _signed(body):
-                yield number, own
+            yield from _signed(body)
         case Group(inner):
             yield from _signed(inner)
         case Product(factors):
             for factor in factors:
                 yield from _signed(factor)
-        case Quotient(top, bottom):
-            yield from _signed(top)
-            yield from _signed(bottom)
-        case Number():
-            yield node, 1
         case Variable():
             return
+        case Number():
+            yield node, 1
+        case _:
+            yield from _signed(node.top)
+            yield from _signed(node.bottom)
 
 
 def _print(text: str, trace: _Trace, old: Equation, new: Equation) -> str:
@@ -262,6 +257,8 @@ def _edits(text: str, slot: Slot, value: Fraction, before: Fraction) -> Iterator
         if flipped:
             yield slot.verb[0], slot.verb[1], _counterpart(text[slot.verb[0] : slot.verb[1]])
             if slot.preposition is not None:
+                if not slot.preposition[2]:
+                    raise Refused("a preposition that would have to change")
                 yield slot.preposition
         yield slot.start, slot.stop, numeral
         return

@@ -78,7 +78,7 @@ def _in_operand(claim: OperationClaim, binding: Binding, text: str) -> Iterator[
             preposition = None
             if claim.preposition is not None:
                 found = claim.preposition
-                turned = prepositions(found.text, _next_word(text, found.stop))
+                turned = prepositions(claim.operation, found.text, _next_word(text, found.stop))
                 if turned is not None:
                     preposition = (found.start, found.stop, turned)
             yield Slot(
@@ -162,7 +162,7 @@ def _in_factor(node: Node, binding: Binding, latex: bool, text: str, skip: Numbe
             if node is not skip:
                 yield Slot(node.start, node.stop, _role(node, binding), latex, bracket=True)
         case Variable():
-            return
+            pass
         case Negative():
             raise Refused("a minus after an operator")
         case Group(inner, start, stop):
@@ -184,8 +184,8 @@ def _in_factor(node: Node, binding: Binding, latex: bool, text: str, skip: Numbe
         case Product(factors):
             for factor in factors:
                 yield from _in_factor(factor, binding, latex, text, skip)
-        case Quotient(top, bottom, _, start, stop):
-            if (start, stop) in binding:
+        case _:
+            if (node.start, node.stop) in binding:
                 raise Refused("a fraction inside a product")
-            yield from _in_factor(top, binding, latex, text, skip)
-            yield from _in_factor(bottom, binding, latex, text, skip)
+            yield from _in_factor(node.top, binding, latex, text, skip)
+            yield from _in_factor(node.bottom, binding, latex, text, skip)
