@@ -230,3 +230,26 @@ def test_every_fallback_is_right(seed: int, form: str, integer: bool) -> None:
     reply = spec.fallback() or ""
     assert spec.check(reply).ok
     assert reply.endswith(f"\nz = {made.solution}")
+
+
+def test_a_reply_that_makes_more_claims_than_a_solution_needs_fails_however_they_are_strung_together() -> None:
+    spec = spec_of("Solve 2x + 3 = 13 for x.")
+    assert spec.check("2x = 10" + " = 10" * 100 + "\nx = 5").ok
+    for reply in ("2x = 10\n" * 300 + "x = 5", ("2x = 10" + " = 10" * 100 + "\n") * 3 + "x = 5"):
+        assert not spec.check(reply).ok
+
+
+def test_only_a_plain_number_states_digits_to_round_to() -> None:
+    spec = spec_of("Solve 3x = 10")
+    assert spec.check("x ≈ 3.33").ok
+    assert spec.check("x ≈ 10/3").ok  # that is exact, whatever the sign says
+    for reply in ("x ≈ (3.33)", "x ≈ 333/100", "x ≈ 3 + 0.33"):
+        assert not spec.check(reply).ok
+
+
+def test_the_fallback_writes_a_name_of_several_letters_with_a_times_sign() -> None:
+    spec = spec_of("Solve 2*price + 3 = 13 for price, step-by-step.")
+    fallback = spec.fallback()
+    assert fallback is not None
+    assert "2*price = 10" in fallback
+    assert spec.check(fallback).ok

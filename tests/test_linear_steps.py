@@ -169,3 +169,77 @@ def test_nothing_kept_means_no_patch() -> None:
     prompt = "Solve 2y + 3 = 13 for y."
     spec, entry = spec_of(prompt), entry_of(OLD, REPLY, STEPS)
     assert spec.plan_patch(prompt, STEPS, spec.verify(STEPS, entry), entry) is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Add " + "the " * 20 + "3 to both sides: 2x = 10\nx = 5",
+        "Subtract 3 from both sides: 2x = 2x\nx = 5",
+        "Subtract 3 from both sides: 10 = 10\nx = 5",
+    ],
+)
+def test_an_operation_that_leads_elsewhere_is_false_however_far_its_operand_stands(reply: str) -> None:
+    assert not spec_of(OLD).check(reply).ok
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The term 2x + 3 is on the left.\n2x = 10\nx = 5",  # more than one term is spoken of
+        "Move the constant 0 to the right.\n2x = 10\nx = 5",
+        "Subtract 3 from both sides: 3 = 3\nx = 5",  # true, but no result of the operation
+        "Subtract 3 from both sides. The answer is 5.",  # a division is missing
+        "Subtract: 3 from both sides: 2x = 10\nx = 5",  # whether that is one sentence can't be told
+        "Subtract 3 from 13: 2x = 10\nx = 5",  # arithmetic, no operation on both sides
+        "2x = 10 = 5 + 5\nx = 5",
+        "x = 10/2 = 2.5 + 2.5",
+        "2*x*1 = 10\nx = 5",
+        "(2x + 3) + 0 = 13\nx = 5",
+        "(1)\n2x = 10\nx = 5",
+        "x^2 plus 1 is 26\nx = 5",
+        "Plus 3 is 13\nx = 5",
+    ],
+)
+def test_what_is_true_and_does_not_follow_passes_where_it_was_made_and_nowhere_else(reply: str) -> None:
+    spec, entry = spec_of(OLD), entry_of(OLD, reply)
+    assert spec.check(reply).ok
+    assert not all(verdict.ok for verdict in spec_of("Solve 3 + 2x = 13 for x.").verify(entry.steps, entry))
+    assert spec_of("Solve 2x + 3 = 15 for x.").rewrite(entry.steps, entry) is None
+
+
+@pytest.mark.parametrize("reply", ["10/x = 2\nx = 5", "2x + 3 = 13/0 * 0\nx = 5", "x = 5x/x\nx = 5"])
+def test_what_can_not_be_computed_is_no_step(reply: str) -> None:
+    spec = spec_of(OLD)
+    assert not spec.check(reply).ok
+    assert not any(verdict.ok for verdict in spec.verify(segment(reply)))
+
+
+def test_an_equation_with_the_same_solution_that_is_written_otherwise_is_another() -> None:
+    guess = "Thirteen is prime, so we guess. x = 5"
+    assert passes("Please solve 2x + 3 = 13", guess) == [True]
+    assert passes("Solve 3 + 2x = 13 for x.", guess) == [False]
+
+
+def test_a_bracket_multiplied_out_and_an_operand_named_by_its_term_are_followed() -> None:
+    for reply in (
+        "Subtract the constant with x, 3, from both sides: 2x = 10\nx = 5",
+        "2x + 6 = 16\n2x = 10\nx = 5",
+    ):
+        prompt = OLD if "constant" in reply else "Solve 2(x + 3) + 4 = 20 for x."
+        steps = segment(reply)
+        assert all(verdict.ok for verdict in spec_of(prompt).verify(steps)), reply
+
+
+@pytest.mark.parametrize("last", ["\\boxed{2x}", "The answer is 2x - 5."])
+def test_a_recorded_reply_whose_last_answer_is_no_number_is_refuted(last: str) -> None:
+    entry = entry_of(OLD, f"x = 5\n{last}")
+    assert spec_of(OLD).refutes(entry)
+    assert not spec_of(OLD).check(entry.reply).ok
+
+
+def test_where_there_is_no_one_solution_nothing_is_refuted_at_a_glance() -> None:
+    entry = entry_of(OLD, "x = 5")
+    for prompt in ("Solve 2x = 2x + 1 for x.", "Solve 2x = 2x for x."):
+        assert not spec_of(prompt).refutes(entry)
+        assert not all(verdict.ok for verdict in spec_of(prompt).verify(entry.steps, entry))

@@ -70,7 +70,7 @@ def recorded(trace: str) -> Recorded:
             return Recorded()
         told = {place: dict(says) for place, says in dict(data["remarks"]).items()}
         return Recorded(tuple(data["keys"]), str(data["core"]), dict(data["meanings"]), dict(data["formats"]), told)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return Recorded()
 
 

@@ -38,7 +38,7 @@ __all__ = ["Explanation", "Failure", "explain", "probe_world"]
 _IDLE = "an operation that nothing in this equation calls for"
 _CONTRARY = "the stated operation does not lead there"
 _MOST_CLAIMS = 150
-_MOST_MATCHES = 3_000  # bounds the time a hostile reply can cost; a worked solution needs some tens
+_MOST_MATCHES = 1_000  # bounds the time a hostile reply can cost; a worked solution needs some tens
 
 
 @dataclass(frozen=True, slots=True)

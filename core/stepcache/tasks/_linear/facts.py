@@ -62,12 +62,14 @@ def near(value: Fraction, exact: Fraction, side: Sum) -> bool:
 @lru_cache(maxsize=64)  # a reply is checked, verified and proved on one request's way
 def false_claim(reply: Reply, equation: Equation) -> tuple[int, str] | None:
     """The first claim shown to be false for this equation, as (place in the text, reason); None if there is none."""
-    if len(reply.claims) > _MOST_CLAIMS:
-        return reply.claims[_MOST_CLAIMS].start, "it makes more claims than a solution needs"
     solution = equation.solution
     lines: list[_Line] = [equation.difference]
     stated: list[Fraction] = []
+    made = 0
     for claim in reply.claims:
+        made += len(claim.relations) if isinstance(claim, EquationClaim) else 1
+        if made > _MOST_CLAIMS:
+            return claim.start, "it makes more claims than a solution needs"
         wrong = ""
         match claim:
             case OperationClaim(operation, operand):

@@ -100,7 +100,7 @@ def rewrite_text(text: str, trace: str, old: Equation, new: Equation, language: 
         # R5, R6: the result is explained from scratch for the new request alone, and leads back byte for byte.
         if _print(result, _understand(result, new, language), new, old) != text:
             return None
-    except (Refused, ValueError, TypeError, ZeroDivisionError, IndexError, KeyError):
+    except (Refused, ValueError, TypeError, ArithmeticError, LookupError, RecursionError):
         return None  # a trace is read from a store: whatever is wrong with it, the reply is not rewritten
     return result
 
