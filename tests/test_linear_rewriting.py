@@ -490,7 +490,26 @@ def test_a_fraction_that_still_cancels_is_no_restatement_of_the_one_in_lowest_te
     assert rewritten(old, reply, "Solve 4x + 3 = 9 for x.") == "4x = 6\nx = 3/2\nx = 6/4 = 3/2"
 
 
-def test_an_operation_named_without_its_operand_holds_for_one_sign() -> None:
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        (OLD, "Subtract the constant from both sides"),
+        (OLD, "Use the inverse operation, subtraction"),
+        (OLD, "Subtracting gives"),
+        ("Resuelve 2x + 3 = 13 para x.", "Restamos la constante"),
+        ("求解 2x + 3 = 13", "两边减去常数"),
+        ("حل المعادلة 2x + 3 = 13", "اطرح من الطرفين"),
+    ],
+)
+def test_an_operation_named_without_its_operand_holds_for_one_sign(prompt: str, words: str) -> None:
+    reply = f"{words}: 2x = 10\nx = 5"
+    old, new, minus = prompt, prompt.replace("13", "15"), prompt.replace("+", "-")
+    assert rewritten(old, reply, new) == reply.replace("10", "12").replace("= 5", "= 6")
+    assert rewritten(old, reply, minus) is None
+    assert rewritten(prompt.replace("+ 3", "+ 5 - 2"), reply, prompt.replace("+ 3", "+ 2 - 5")) is None
+
+
+def test_an_operation_named_last_of_all_without_its_operand_holds_for_one_sign() -> None:
     reply = "2x = 10\nx = 5\nSo we subtract, then divide"
     assert rewritten(OLD, reply, "Solve 2x + 3 = 15 for x.") == reply.replace("10", "12").replace("= 5", "= 6")
     assert rewritten(OLD, reply, "Solve 2x - 3 = 13 for x.") is None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from linear_support import FORMS, derive, entry_of, problem, spec_of
 
-from stepcache import Step
+from stepcache import Request, Step
 from stepcache.segment import segment
 
 OLD = "Solve 2x + 3 = 13 for x."
@@ -243,3 +244,16 @@ def test_where_there_is_no_one_solution_nothing_is_refuted_at_a_glance() -> None
     for prompt in ("Solve 2x = 2x + 1 for x.", "Solve 2x = 2x for x."):
         assert not spec_of(prompt).refutes(entry)
         assert not all(verdict.ok for verdict in spec_of(prompt).verify(entry.steps, entry))
+
+
+def test_an_operation_named_without_its_operand_is_kept_only_where_no_sign_has_turned() -> None:
+    steps = (Step("1. Subtract the constant from both sides.\n"), Step("2. This gives 2x = 10.\n"), Step("3. x = 5"))
+    reply = "".join(step.text for step in steps)
+    assert passes("Solve 2x + 3 = 17 for x.", reply, steps=steps) == [True, False, False]
+    assert passes("Solve 2x - 3 = 17 for x.", reply, steps=steps) == [False, False, False]
+    straight = "Subtract the constant from both sides, then divide.\nx = 5"
+    assert passes("Solve 2x + 5 = 15 for x.", straight) == [True]
+    for prompt in ("Solve 2x - 3 = 7 for x.", "Solve 3 + 2x = 13 for x.", "Solve 7x = 35 for x."):
+        assert passes(prompt, straight) == [False]
+    joke = replace(entry_of(OLD, straight), request=Request("Tell me a joke."))
+    assert not any(verdict.ok for verdict in spec_of("Solve 2x + 5 = 15 for x.").verify(joke.steps, joke))

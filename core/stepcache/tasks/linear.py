@@ -14,7 +14,7 @@ from stepcache.tasks._linear.chain import explain
 from stepcache.tasks._linear.claims import Reply, read_items, read_reply
 from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.prompts import Reading, read_any_prompt, read_prompt
-from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, trace_of
+from stepcache.tasks._linear.rewriting import rewrite_text, same_equation, signed_alone, trace_of, turned
 from stepcache.tasks._linear.scanner import scan
 from stepcache.tasks._linear.spoken import false_in_words
 from stepcache.tasks._linear.vocabulary import unknown_word
@@ -133,7 +133,7 @@ class LinearEquation(Spec):
             return (whole,) * len(steps)
         if len(text) > _MAX_REPLY or whole.check == "demand":
             return (whole,) * len(steps)
-        doubt = self._first_doubt(text)
+        doubt = self._first_doubt(text, cached)
         if doubt is None:
             return (*(Verdict(True, "equation") for _ in steps[:-1]), whole)
         return self._verdicts(steps, *doubt)
@@ -145,7 +145,7 @@ class LinearEquation(Spec):
             return False
         return not facts.final_answer(self._read(text), equation, text, self._language)[0]
 
-    def _first_doubt(self, text: str) -> tuple[int, str] | None:
+    def _first_doubt(self, text: str, cached: Entry | None) -> tuple[int, str] | None:
         """The place and reason of the first thing that is false, does not follow or is not understood."""
         equation = self.reading.equation
         reply = self._read(text)
@@ -155,10 +155,18 @@ class LinearEquation(Spec):
         if (word := unknown_word(reply.words, self._language)) is not None:
             doubts.append((word.start, f"{word.written[:40]!r} may not hold for this equation"))
         if equation.solution is not None and text not in self.proved:
-            failure = explain(reply, equation, probes=False).failure
-            if failure is not None:
-                doubts.append((failure.start, failure.why))
+            explained = explain(reply, equation, probes=False)
+            if explained.failure is not None:
+                doubts.append((explained.failure.start, explained.failure.why))
+            word = next(signed_alone(reply, explained.operations), None)
+            if word is not None and cached is not None and self._turned(cached):
+                doubts.append((word.start, f"{word.written[:40]!r} may not hold for this equation"))
         return min(doubts) if doubts else None
+
+    def _turned(self, cached: Entry) -> bool:
+        """Whether what a word for an operation speaks of may have another sign than in the equation of an entry."""
+        old, new = self._reading_of(cached), self.reading.equation
+        return old is None or old.equation.form != new.form or turned(old.equation, new)
 
     @staticmethod
     def _verdicts(steps: Sequence[Step], place: int, why: str) -> tuple[Verdict, ...]:

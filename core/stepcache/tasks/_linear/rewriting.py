@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from stepcache.tasks._linear import facts
 from stepcache.tasks._linear.chain import explain
-from stepcache.tasks._linear.claims import Mention, read_reply
+from stepcache.tasks._linear.claims import Mention, OperationClaim, Reply, Word, read_reply
 from stepcache.tasks._linear.expressions import (
     Group,
     Negative,
@@ -20,6 +20,7 @@ from stepcache.tasks._linear.expressions import (
     Sum,
     Variable,
     leading_number,
+    plain_value,
 )
 from stepcache.tasks._linear.languages import decimal_comma_of
 from stepcache.tasks._linear.phrases import COUNTERPART
@@ -27,9 +28,9 @@ from stepcache.tasks._linear.prompts import Equation
 from stepcache.tasks._linear.quantities import value_in
 from stepcache.tasks._linear.slots import Refused, Slot, slots_of
 from stepcache.tasks._linear.tokens import tokenize
-from stepcache.tasks._linear.vocabulary import FRACTION_WORDS, LETTERS, SIGNED_WORDS, unknown_word
+from stepcache.tasks._linear.vocabulary import FRACTION_WORDS, LETTERS, signed_words, unknown_word
 
-__all__ = ["rewrite_text", "same_equation", "trace_of"]
+__all__ = ["rewrite_text", "same_equation", "signed_alone", "trace_of", "turned"]
 
 _VERSION = 2
 
@@ -146,6 +147,12 @@ def _loaded(trace: str) -> _Trace | None:
     return _Trace(slots, names, bool(data["prose"]), bool(data["rigid"]), bool(data["fraction"]))
 
 
+def signed_alone(reply: Reply, operations: Sequence[OperationClaim]) -> Iterator[Word]:
+    """The words that name an addition or subtraction of which no operand is said."""
+    attached = {claim.verb.start for claim in operations}
+    return (word for word in signed_words(reply.words) if word.start not in attached)
+
+
 @lru_cache(maxsize=64)  # proving a rewrite and recording it read the same text
 def _understand(text: str, equation: Equation, language: str) -> _Trace:
     """What the reply depends on; or refuse."""
@@ -166,8 +173,7 @@ def _understand(text: str, equation: Equation, language: str) -> _Trace:
         for token in tokenize(text)
         if token.kind == "word" and token.text == equation.variable
     ]
-    attached = {claim.verb.start for claim in explanation.operations}
-    rigid = any(word.text in SIGNED_WORDS and word.start not in attached for word in reply.words)
+    rigid = any(signed_alone(reply, explanation.operations))
     prose = any(isinstance(claim, Mention) for claim in reply.claims)
     fraction = any(word.text in FRACTION_WORDS for word in reply.words)
     return _Trace(slots, names, prose, rigid, fraction)
@@ -213,10 +219,21 @@ def _signed(node: Node, sign: int = 1) -> Iterator[tuple[Number, int]]:
             yield from _signed(node.bottom)
 
 
+def turned(old: Equation, new: Equation) -> bool:
+    """Whether what words may speak of has another sign in the new equation: a literal, what a side comes to."""
+    if any(value < 0 for value in _relative(old, new)):
+        return True
+    befores, afters = ((*plain_value(e.left), *plain_value(e.right)) for e in (old, new))
+    return any(before * after < 0 or (before == 0) != (after == 0)
+               for before, after in zip(befores, afters, strict=True))
+
+
 def _print(text: str, trace: _Trace, old: Equation, new: Equation) -> str:
     """The text with each slot holding its value in the new equation, and the new name of the unknown (rule R4)."""
     literals = _relative(old, new)
     originals = _literals(old)
+    if trace.rigid and turned(old, new):
+        raise Refused("a word for an operation would have to change")
     edits: list[tuple[int, int, str]] = []
     for slot in trace.slots:
         before = value_in(slot.recipe, originals)

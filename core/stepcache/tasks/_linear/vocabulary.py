@@ -6,13 +6,14 @@ counts or compares are missing, and so is every word nobody thought of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 from stepcache.tasks._linear.phrases import VERBS
 from stepcache.tasks._linear.scanner import Word
 from stepcache.tasks._linear.words import words
 
-__all__ = ["FRACTION_WORDS", "LETTERS", "SIGNED_WORDS", "unknown_word"]
+__all__ = ["FRACTION_WORDS", "LETTERS", "signed_words", "unknown_word"]
 
 _ENGLISH = words("""
 a about above accordingly achieve across after again algebra algebraic algebraically all already also always
@@ -153,10 +154,11 @@ erstens segundo tercero cuarto deuxième troisième quatrième deuxièmement
 """)
 )
 
-# Words for an operation without its operand: they hold for one sign only.
-SIGNED_WORDS = frozenset({"addition", "subtraction", "加上", "减去"}) | {
+# Words for an operation: without its operand they hold for one sign only.
+_SIGNED = frozenset({"addition", "subtraction"}) | {
     word for word, operation in VERBS.items() if operation in {"subtract", "add"}
 }
+_SIGNED_CHINESE = re.compile("加上|减去")  # written without spaces, they stand inside a longer run
 
 # They hold only where the quotient comes out even: "simplify the fraction: x = 10/2 = 5" is idle talk of 11/2.
 FRACTION_WORDS = frozenset({"fraction", "fractions", "bruch", "brüche", "fracción", "fracciones"})
@@ -170,7 +172,7 @@ def unknown_word(found: Iterable[Word], language: str) -> Word | None:
         text = word.text
         if (
             (len(text) > 1 and text in _KNOWN)
-            or text in SIGNED_WORDS
+            or text in _SIGNED
             or text in FRACTION_WORDS
             or text in _ORDINALS
             or (len(text) == 1 and text in letters)
@@ -183,6 +185,16 @@ def unknown_word(found: Iterable[Word], language: str) -> Word | None:
             continue
         return word
     return None
+
+
+def signed_words(found: Iterable[Word]) -> Iterator[Word]:
+    """The words that name an addition or a subtraction."""
+    for word in found:
+        if word.text in _SIGNED:
+            yield word
+            continue
+        for sign in _SIGNED_CHINESE.finditer(word.text):
+            yield Word(sign.group(), word.start + sign.start(), word.start + sign.end(), sign.group())
 
 
 def _is_chinese(text: str) -> bool:
