@@ -345,3 +345,14 @@ def test_a_sign_may_lose_the_blank_before_it_but_not_itself() -> None:
     assert gate(signed, signed.replace("e.g. -123", "e.g.-123").replace("digits -1", "digits-1"))
     assert not gate(signed, signed.replace("-123", "123"))
     assert not gate(signed, signed.replace("digits -1", "digits 1"))
+
+
+@pytest.mark.parametrize(("was", "now"), [
+    ("low)", "jkt)"),  # the parameter's own name
+    ("is not below", "is 'not' below"),
+])
+def test_among_many_slips_a_name_or_a_quoted_word_is_no_mistyped_word(was: str, now: str) -> None:
+    cached = CARELESS.replace(was, now)
+    slipped = mistyped(cached).replace("not", "jkt")
+    assert not gate(cached, slipped)
+    assert not gate(slipped, cached)

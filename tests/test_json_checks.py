@@ -202,3 +202,37 @@ def test_messages_quote_the_schema_and_never_the_value() -> None:
     assert all(f.message and "zz" not in f.message and "77" not in f.message for f in said)
     assert said[0].message == "is not of type string or null"
     assert len(said[5].message) < 200
+
+
+def test_an_unevaluated_key_is_named_only_where_dropping_it_would_do() -> None:
+    schema = {
+        "anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "integer"}}}],
+        "unevaluatedProperties": False,
+    }
+    assert faults(schema, '{"b": 2, "c": 3}') == [(("c",), "extra")]
+    # "a" fits no branch that would evaluate it, so the object as a whole is at fault
+    assert faults(schema, '{"a": 1, "b": 2, "c": 3}') == [((), "wrong")]
+
+
+def test_a_reference_that_only_another_one_leads_to_is_not_fetched_and_lets_nothing_pass() -> None:
+    schema = {"$ref": "#/x/a", "x": {"a": {"properties": {"k": {"$ref": "http://elsewhere.invalid/s"}}}}}
+    assert faults(schema, '{"k": 1}') == [((), "wrong")]
+    assert "outside itself" in compiled(schema).failures({"k": 1})[0].message
+
+
+def test_a_schema_as_deep_as_json_may_be_is_refused() -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(125):
+        deep = {"not": deep}
+    with pytest.raises(SchemaRefused, match="nested too deeply"):
+        compiled(deep)
+
+
+def test_an_id_that_is_an_anchor_tells_an_older_draft() -> None:
+    schema = {
+        "properties": {"a": {"allOf": [{"$ref": "#word"}]}},
+        "patternProperties": {"^w": {"$id": "#word", "type": "string"}},
+    }
+    assert compiled(schema).draft == "draft7"
+    assert faults(schema, '{"a": 1}') == [(("a",), "wrong")]
+    assert faults(schema, '{"a": "x"}') == []

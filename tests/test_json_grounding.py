@@ -66,3 +66,24 @@ def test_a_patch_with_such_a_value_is_not_spliced(invented: str) -> None:
     result = cache.complete(prompt.replace("title and year", "title, year and rating"), model)
     assert json.loads(result.output) == {**KEPT, "rating": 8}
     assert [purpose for _, purpose in model.calls] == ["patch", "repair"]
+
+
+def test_the_items_of_a_list_are_looked_up_as_well() -> None:
+    cache = StepCache.open(":memory:", embedder=HashEmbedder())
+    prompt = f"Return a JSON object with the keys title and year. {FACTS}"
+    cache.complete(prompt, ScriptedModel(json.dumps(KEPT)))
+    right = json.dumps({**KEPT, "facts": [8, 4]})
+    asked = prompt.replace("title and year", "title, year and facts (a list)")
+    model = ScriptedModel(['{"facts": [8, 999]}', right])
+    assert cache.complete(asked, model).output == right
+    assert [purpose for _, purpose in model.calls] == ["patch", "repair"]
+    other = StepCache.open(":memory:", embedder=HashEmbedder())
+    other.complete(prompt, ScriptedModel(json.dumps(KEPT)))
+    grounded = ScriptedModel('{"facts": [8, 4]}')
+    assert json.loads(other.complete(asked, grounded).output) == json.loads(right)
+    assert [purpose for _, purpose in grounded.calls] == ["patch"]
+
+
+def test_a_request_too_long_to_be_looked_through_is_no_measure() -> None:
+    assert not fits(KEPT, 9, FACTS)
+    assert fits(KEPT, 9, FACTS + " " * 60_000)

@@ -143,3 +143,22 @@ def test_an_unknown_format_is_neither() -> None:
     assert conforms("colour", "red") is None
     assert conforms("hostname", "xn--\u00e9.com") is False
     assert conforms("hostname", "xn--99zzzzz9999.com") is False
+
+
+def test_half_a_surrogate_pair_does_not_take_what_stands_behind_it() -> None:
+    assert search(r"^\uD83D\uDE00$", "\U0001f600")
+    assert not search(r"\uD83D\u0041", "\U0001f600")
+    assert not search(r"\uD83D\u0041", "A")
+
+
+def test_what_lies_ahead_is_asked_once_wherever_the_look_behind_begins() -> None:
+    assert search("(?<=.*(?=b)b)x", "abbx")
+    assert not search("(?<=.*(?=c)b)x", "abbx")
+    left = [200_000]
+    assert search("(?<=^.*(?=.*x)b)x", "b" * 100 + "x", left)
+
+
+def test_a_label_must_be_short_in_its_ascii_form_too() -> None:
+    assert conforms("idn-hostname", "ü" * 30 + ".example")
+    assert not conforms("idn-hostname", "ü" * 60 + ".example")
+    assert not conforms("idn-hostname", "漢字かな" * 12 + ".example")

@@ -359,3 +359,38 @@ def test_sentences_that_only_point_at_the_text_at_hand_ask_for_the_same(prompt: 
 def test_sentences_that_ask_for_more_do_not(prompt: str) -> None:
     spec = spec_of(prompt)
     assert spec is None or gate(residue(SAME[0]), spec.residue) != gate("a", "a")
+
+
+def test_keys_nested_deeper_than_people_write_are_no_key_list() -> None:
+    def nested(levels: int) -> str:
+        return "a" + "".join(f" (an object with the keys k{i}" for i in range(levels)) + ")" * levels
+
+    demand = demanded_keys(f"Return a JSON object with the keys {nested(2)}.")
+    assert demand is not None
+    assert demand.schema["properties"]["a"]["properties"]["k0"]["required"] == ["k1"]
+    for levels in (3, 4, 5, 9):  # and none of the inner lists is taken for the demand
+        assert demanded_keys(f"Return a JSON object with the keys {nested(levels)}.") is None
+    assert demanded_keys("Return a JSON object with the keys a (an object with the keys b c d), e.") is None
+    assert demanded_keys("Return JSON (an object with keys name, age) for Bo.") is not None
+
+
+def test_quotes_within_quotes_stay_in_the_request_and_demand_nothing() -> None:
+    demand = demanded_keys('Return a JSON object with keys name, age for “he said "old man, keys a, b" to me”.')
+    assert demand is not None
+    assert list(demand.schema["properties"]) == ["name", "age"]
+    assert demand.residue == 'for “he said "old man, keys a, b" to me”'
+
+
+def test_a_list_beside_the_schema_is_no_schema() -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    demand = demanded_schema(f"Return JSON that matches this JSON schema: {json.dumps(schema)}\nThe tags are [1, 2].")
+    assert demand is not None
+    assert demand.schema == schema
+    assert demand.residue == "The tags are [1, 2]"
+
+
+def test_only_the_given_schema_is_cut_from_among_other_json() -> None:
+    schema = {"type": "object", "required": ["name"]}
+    prompt = f'Facts: {{"a": 1}}. Fill in {json.dumps(schema)} please.'
+    assert cut_schema(prompt, schema) == 'Facts: {"a": 1}. Fill in please.'
+    assert cut_schema('Facts: {"a": 1}.', schema) == 'Facts: {"a": 1}.'

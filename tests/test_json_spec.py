@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
@@ -529,3 +530,65 @@ def test_a_value_stays_while_it_satisfies_the_new_schema_and_its_key_means_the_s
     narrower = plan(given_schema(props(size={"enum": ["S", "L"]}, n={"maximum": 50})), cached)
     assert narrower is not None
     assert narrower.asked == ("size",)
+
+
+def test_of_a_failing_value_and_its_failing_parts_only_the_outermost_is_asked_for() -> None:
+    home = {"type": "object", "required": ["zip", "town"], "minProperties": 2}
+    spec = given_schema({"type": "object", "properties": {"home": home, "n": {}}, "required": ["home", "n"]})
+    cached = entry('{"home": {}, "n": 1}')
+    made = plan(spec, cached)
+    assert made is not None
+    assert made.asked == ("home",)
+    new = patched(spec, cached, '{"home": {"zip": 1, "town": "Graz"}}')
+    assert new == '{"home": {"zip": 1, "town": "Graz"}, "n": 1}'
+
+
+def test_below_the_depth_that_is_read_a_description_is_not_compared() -> None:
+    def nested(levels: int) -> dict[str, Any]:
+        schema: dict[str, Any] = {"type": "string", "description": "A name"}
+        for _ in range(levels):
+            schema = {"type": "object", "properties": {"k": schema}}
+        return schema
+
+    assert meanings(nested(12)) == {"/".join(["k"] * 12): "A name"}
+    assert meanings(nested(13)) == {}
+
+
+def test_forbidden_keys_go_from_an_outer_and_an_inner_object_at_once() -> None:
+    spec = given_schema(props(home=props(zip={"type": "integer"})))
+    cached = entry('See: {"home": {"zip": 1, "more": {"x": 2}}, "rest": 3}')
+    steps = spec.rewrite(cached.steps, cached)
+    assert steps is not None
+    assert stitch(steps) == 'See: {"home": {"zip": 1}}'
+
+
+@pytest.mark.parametrize("trace", ["", "[]", "{", "[" * 100_000, '{"version": 2, "keys": 1}'])
+def test_a_damaged_trace_says_nothing(trace: str) -> None:
+    assert recorded(trace) == recorded("{}")
+
+
+def test_without_pydantic_a_class_has_no_schema_and_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic", None)  # as where it is not installed
+
+    @dataclass
+    class Person:
+        name: str
+
+    with pytest.raises(ConfigurationError, match="needs pydantic"):
+        json_schema(Person)
+    assert given_schema({"required": ["name"]}).check('{"name": "Bo"}').ok
+
+
+def test_of_an_object_that_need_have_no_key_the_share_counts_what_is_there() -> None:
+    home = {"properties": {"zip": {"type": "integer"}, "town": {}, "street": {}}}
+    spec = given_schema({"type": "object", "properties": {"home": home}})
+    steps = (Step('{"home": {"zip": "x", "town": "Graz"}}'),)
+    assert spec.failing_share(steps, spec.verify(steps)) == 0.5
+
+
+def test_what_a_schema_says_nothing_of_is_all_that_is_looked_up() -> None:
+    facts = "Bo is 30 and lives in Graz."
+    spec = given_schema(props(name={"type": "string"}, age={}, more={"properties": {"x": {"type": "integer"}}}), facts)
+    cached = entry('{"name": "Bo", "age": 30}')
+    assert patched(spec, cached, '{"more": {"x": 99}}') == '{"name": "Bo", "age": 30, "more": {"x": 99}}'
+    assert patched(spec, cached, '{"more": {"y": 99}}') is None

@@ -506,6 +506,8 @@ def test_an_operation_named_without_its_operand_holds_for_one_sign(prompt: str, 
     old, new, minus = prompt, prompt.replace("13", "15"), prompt.replace("+", "-")
     assert rewritten(old, reply, new) == reply.replace("10", "12").replace("= 5", "= 6")
     assert rewritten(old, reply, minus) is None
+    # a state on the way with another sign may call for another operation after it
+    assert rewritten(old, reply, prompt.replace("3 = 13", "15 = 11")) is None
     assert rewritten(prompt.replace("+ 3", "+ 5 - 2"), reply, prompt.replace("+ 3", "+ 2 - 5")) is None
 
 

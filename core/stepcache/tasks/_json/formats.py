@@ -98,7 +98,7 @@ def _ascii_label(label: str) -> bool:
         return False
     try:
         return _unicode_label(label[4:].encode("ascii").decode("punycode"))
-    except (UnicodeError, ValueError):
+    except ValueError:  # no punycode
         return False
 
 
@@ -121,10 +121,7 @@ def _unicode_label(label: str) -> bool:
         return False
     if unicodedata.category(label[0]).startswith("M") or unicodedata.normalize("NFC", label) != label:
         return False
-    try:
-        if len(label.encode("punycode")) > 59:
-            return False
-    except UnicodeError:
+    if len(label.encode("punycode")) > 59:
         return False
     for i, char in enumerate(label):
         before, after = label[i - 1:i], label[i + 1:i + 2]

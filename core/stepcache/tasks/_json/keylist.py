@@ -9,7 +9,6 @@ from typing import Any
 __all__ = ["KeyList", "read_key_list"]
 
 _MAX_KEYS = 200
-_MAX_NESTING = 4
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "«": "»", "‘": "’", "**": "**"}
 _BARE = re.compile(r"[^\W\d][\w$@-]*(?:\.[\w$-]+)*", re.UNICODE)
@@ -38,6 +37,7 @@ _NO_MORE = re.compile(
           | aucun(?:e)?\s+autre(?:\s+(?:clé|champ))? )(?!\w)""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Brackets within brackets and no further: this bounds the nesting of keys.
 _ANNOTATION = re.compile(r"[ \t]*\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 _INLINE_TYPE = re.compile(
     r"[ \t]*:[ \t]*((?:list|array)\ of\ \w+|\w+(?:\[\])?)(?=\s*(?:[,;)\]}\n.]|\Z|and\b|und\b|y\b|et\b))", re.IGNORECASE
@@ -112,15 +112,15 @@ class _Item:
     quoted: bool
 
 
-def read_key_list(text: str, position: int, level: int = 0) -> KeyList | None:
+def read_key_list(text: str, position: int) -> KeyList | None:
     """Read the list of keys that starts at `position`; None where it isn't plainly one."""
     position = _match_end(_BREAK, text, position)
     opening = text[position:position + 1]
     if opening in ("[", "{", "("):
-        return _bracketed(text, position, {"[": "]", "{": "}", "(": ")"}[opening], level)
+        return _bracketed(text, position, {"[": "]", "{": "}", "(": ")"}[opening])
     if _BULLET.match(text, text.rfind("\n", 0, position) + 1) and "\n" in text[:position]:
-        return _bulleted(text, text.rfind("\n", 0, position) + 1, level)
-    return _inline(text, position, level)
+        return _bulleted(text, text.rfind("\n", 0, position) + 1)
+    return _inline(text, position)
 
 
 def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
@@ -128,7 +128,7 @@ def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _item(text: str, position: int, level: int) -> _Item | None:
+def _item(text: str, position: int) -> _Item | None:
     for opening, closing in _QUOTES.items():
         if text.startswith(opening, position):
             inside = position + len(opening)
@@ -137,16 +137,16 @@ def _item(text: str, position: int, level: int) -> _Item | None:
             if end < 0 or not key.strip() or "\n" in key or key != key.strip():
                 return None
             key = key.strip('"`') if opening == "**" else key
-            return _annotated(text, key, end + len(closing), level, quoted=True)
+            return _annotated(text, key, end + len(closing), quoted=True)
     bare = _BARE.match(text, position)
-    return _annotated(text, bare.group(), bare.end(), level, quoted=False) if bare else None
+    return _annotated(text, bare.group(), bare.end(), quoted=False) if bare else None
 
 
-def _annotated(text: str, key: str, end: int, level: int, *, quoted: bool) -> _Item | None:
+def _annotated(text: str, key: str, end: int, *, quoted: bool) -> _Item | None:
     schema: dict[str, Any] = {}
     optional = False
     if found := _ANNOTATION.match(text, end):
-        read = _annotation(found.group(1), level)
+        read = _annotation(found.group(1))
         if read is None:
             return None
         (schema, optional), end = read, found.end()
@@ -169,14 +169,12 @@ def _typed(words: str) -> dict[str, Any] | None:
     return {"type": known} if known else None
 
 
-def _annotation(words: str, level: int) -> tuple[dict[str, Any], bool] | None:
+def _annotation(words: str) -> tuple[dict[str, Any], bool] | None:
     """Read what stands behind a key: a type, nested keys, "optional", a description."""
     optional = bool(_OPTIONAL.search(words))
     words = _REQUIRED.sub("", _OPTIONAL.sub("", words)).strip(" ,;:-–")
     if nested := _OBJECT_WITH.match(words):
-        if level >= _MAX_NESTING:
-            return None
-        inner = read_key_list(words, nested.end(), level + 1)
+        inner = read_key_list(words, nested.end())
         if inner is None or words[inner.end:].strip(" ."):
             return None
         made = inner.schema(extras=False)
@@ -203,11 +201,11 @@ def _collected(items: list[_Item], end: int) -> KeyList | None:
     )
 
 
-def _bracketed(text: str, position: int, closing: str, level: int) -> KeyList | None:
+def _bracketed(text: str, position: int, closing: str) -> KeyList | None:
     items: list[_Item] = []
     position = _match_end(_BREAK, text, position + 1)
     while len(items) <= _MAX_KEYS:
-        item = _item(text, position, level)
+        item = _item(text, position)
         if item is None:
             return None
         items.append(item)
@@ -232,10 +230,10 @@ def _past_and(text: str, position: int) -> int:
     return position if is_key or not follows else found.end()
 
 
-def _bulleted(text: str, position: int, level: int) -> KeyList | None:
+def _bulleted(text: str, position: int) -> KeyList | None:
     items: list[_Item] = []
     while (bullet := _BULLET.match(text, position)) and len(items) <= _MAX_KEYS:
-        item = _item(text, bullet.end(), level)
+        item = _item(text, bullet.end())
         if item is None:
             return None
         line_end = text.find("\n", item.end)
@@ -243,7 +241,7 @@ def _bulleted(text: str, position: int, level: int) -> KeyList | None:
         rest = text[item.end:line_end].strip().rstrip(",;")
         if rest:
             said = re.match(r"(?::|-|–|—|=)\s*(.*)\Z", rest)
-            read = _annotation(said.group(1), level) if said else None
+            read = _annotation(said.group(1)) if said else None
             if read is None:
                 return None
             item = _Item(item.key, {**item.schema, **read[0]}, item.optional or read[1], line_end, item.quoted)
@@ -254,12 +252,12 @@ def _bulleted(text: str, position: int, level: int) -> KeyList | None:
     return _collected(items, position)
 
 
-def _inline(text: str, position: int, level: int) -> KeyList | None:
+def _inline(text: str, position: int) -> KeyList | None:
     items: list[_Item] = []
     end = position
     ending = joined = False  # whether an "and" led to the item at hand, and to the last one read
     while len(items) <= _MAX_KEYS:
-        item = _item(text, position, level)
+        item = _item(text, position)
         if item is None:
             break
         separator = _SEP.match(text, item.end)

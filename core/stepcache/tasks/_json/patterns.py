@@ -86,10 +86,9 @@ class _Builder:
             case ("assert", str(kind), inner):
                 machine = None if inner is None else self.machine(inner)  # type: ignore[arg-type]
                 return self.state(states, _Assert(kind, machine, after))
-            case ("rep", inner, int(low), high):
-                return self.repeat(states, inner, low, high, after)  # type: ignore[arg-type]
             case _:
-                raise AssertionError(node)
+                _, inner, low, high = node  # ("rep", ...)
+                return self.repeat(states, inner, low, high, after)  # type: ignore[arg-type]
 
     def repeat(self, states: list[_State], node: Node, low: int, high: int | None, after: int) -> int:
         if high is None:
@@ -179,13 +178,13 @@ class _Run:
         """Whether the machine accepts from `start` on, up to just `end` where that is given."""
         current = self.closure(machine, {machine.start}, start)
         stop = len(self.text) if end is None else end
-        for position in range(start, stop + 1):
-            if 0 in current and end in (None, position):
-                return True
+        position = start
+        while not (0 in current and end in (None, position)):
             if position == stop or not current:
                 return False
             current = self.step(machine, current, position, anywhere)
-        return False
+            position += 1
+        return True
 
     def step(self, machine: _Machine, current: frozenset[int], position: int, anywhere: bool) -> frozenset[int]:
         """The states behind the character at `position`; kept where they depend on nothing else."""

@@ -241,11 +241,16 @@ def _cut(prompt: str, words: str, spans: list[tuple[int, int]]) -> str:
 def _key_lists(prompt: str, words: str) -> list[_Listed]:
     found: list[_Listed] = []
     position = 0
+    unread: int | None = None
     while (mark := KEYS.search(words, position)) is not None:
         if prompt[mark.start() - 1:mark.start()] == prompt[mark.end():mark.end() + 1] == '"':
             position = mark.end()  # a word in quotes ("properties": ...) is spoken of; no list begins behind it
             continue
+        if unread is not None and words.count("(", unread, mark.start()) > words.count(")", unread, mark.start()):
+            return []  # a list within one that could not be read is not what is asked for
         read = read_key_list(prompt, mark.end())
+        if read is None:
+            unread = mark.end()
         unwanted = NOT_WANTED.search(words[max(0, mark.start() - 30):mark.start()])
         alone = read is not None and len(read.properties) == 1 and PLURAL.search(mark.group())
         if read is not None and alone and prompt[read.end : read.end + 3].lstrip()[:1] in {":", "="}:

@@ -43,7 +43,9 @@ def pieces(text: str, start: int) -> tuple[tuple[Piece, ...], int]:
     key_token: re.Match[str] | None = None
     value_start = -1
     last = start
-    for token in tokens(text, start):
+    walk = tokens(text, start)
+    while True:  # the last bracket ends it
+        token = next(walk)
         mark = token.group()
         if depth == 1 and mark in ",}]":
             if value_start >= 0:
@@ -62,8 +64,7 @@ def pieces(text: str, start: int) -> tuple[tuple[Piece, ...], int]:
         elif mark in "}]":
             depth -= 1
             if depth == 0:
-                break
-    return tuple(found), last
+                return tuple(found), last
 
 
 def span_at(text: str, start: int, path: Path) -> tuple[int, int] | None:

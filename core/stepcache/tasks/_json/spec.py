@@ -140,7 +140,7 @@ class JsonSpec(Spec):
         found = extract(text, repair=self.repair)
         if isinstance(found, Refused):
             return None
-        mended = self._without_extras(found.text)
+        mended = self._without_extras(found)
         return mended if mended != text and self.check(mended).ok else None
 
     def _changed(self, value: Any, cached: Entry, known: Sequence[Failure]) -> list[Failure]:
@@ -179,20 +179,21 @@ class JsonSpec(Spec):
     def _trimmed(self, text: str) -> str:
         """A recorded reply without forbidden keys, mended where allowed, and bare where only JSON is wanted."""
         found = extract(text, repair=self.repair)
-        return text if isinstance(found, Refused) else self._without_extras(found.json if self.bare else found.text)
-
-    def _without_extras(self, text: str) -> str:
-        found = extract(text)
         if isinstance(found, Refused):
             return text
+        bare = Found(found.value, 0, len(found.json), found.json)
+        return self._without_extras(bare if self.bare else found)
+
+    def _without_extras(self, found: Found) -> str:
+        text = found.text
         extras: dict[Path, set[str | int]] = {}
         for failure in self.failures(found.value):
             if failure.problem == "extra":
                 extras.setdefault(failure.path[:-1], set()).add(failure.path[-1])
         for holder, names in sorted(extras.items(), key=lambda item: len(item[0]), reverse=True):
             span = span_at(text, found.start, holder)
-            if span is not None:
-                text = drop_members(text, span[0], names)
+            assert span is not None  # the fault was found there, and what lies deeper goes first
+            text = drop_members(text, span[0], names)
         return text
 
     def plan_patch(
