@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--fresh", action="store_true", help="forget recorded replies and finished seeds")
     full.add_argument("--seeds", type=int, nargs="+", default=[42, 43, 44])
     full.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
+    full.add_argument("--limit", type=int, help="so many requests a seed, of every perturbation, for a slow model")
     full.add_argument("--ask-every-seed", action="store_true", help="ask the model again in each seed")
     full.add_argument("--record-only", action="store_true", help="ask every prompt once without a cache, no more")
     full.add_argument("--note", action="append", default=[], help="a remark that the report repeats")
@@ -84,8 +85,8 @@ def _run(options: argparse.Namespace) -> int:
                 systems=_QUICK_SYSTEMS if quick else installed(options.systems),
                 seeds=(42,) if quick else options.seeds,
                 folder=folder,
-                limit=12 if quick else None,
-                apart=not quick,
+                limit=12 if quick else options.limit,
+                apart=not quick and options.limit is None,
                 ask_every_seed=not quick and options.ask_every_seed,
             )
             rows, _ = run(plan, prompts, backend, _embedder(endpoint.threads))
@@ -139,19 +140,23 @@ def _progress(what: str, done: int, total: int) -> None:
 def _merged(
     folder: Path, rows: list[dict[str, Any]], model: dict[str, Any], settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """The new result, with the other models of the last one kept beside it; the default model comes first."""
+    """The new result, with the other models of the last one kept beside it.
+
+    The default model comes first, and date, seeds and settings of the whole are its own.
+    """
     result = report.document(rows, model, settings)
+    model |= {name: result[name] for name in ("date", "seeds", "replayed_share")}
     try:
         last = json.loads((folder / "latest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return result | {"models": [model]}
     others = [one for one in last.get("models", []) if one["name"] != model["name"]]
+    models = sorted([model, *others], key=lambda one: "0.5b" not in one["name"])
+    whole = dict(result if models[0] is model else last)
     for name in ("summary", "per_perturbation", "per_task", "apart", "warm_up", "requests"):
         kept = [row for row in last[name] if row["model"] != model["name"]]
-        result[name] = sorted(result[name] + kept, key=lambda row: "0.5b" not in row["model"])
-    result["models"] = sorted([model, *others], key=lambda one: "0.5b" not in one["name"])
-    result["model"] = result["models"][0]
-    return result
+        whole[name] = sorted(result[name] + kept, key=lambda row: "0.5b" not in row["model"])
+    return whole | {"models": models, "model": models[0]}
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -183,7 +183,11 @@ def _setting(result: Row) -> str:
 def _model_tables(result: Row, model: str) -> str:
     rows = [row for row in result["summary"] if row["model"] == model]
     none = next((row for row in rows if row["system"] == "none"), None)
-    parts = [f"## {model}\n", _table(_SYSTEM_HEAD, [_system_cells(row, none) for row in rows])]
+    told = next((one for one in result.get("models", ()) if one["name"] == model and "date" in one), None)
+    when = "" if told is None else (
+        f"{told['date']}; seeds {', '.join(map(str, told['seeds']))}; {rows[0]['requests']} requests a system; "
+        f"{told['replayed_share']:.0%} of the answers by a replayed call.\n")
+    parts = [f"## {model}\n", when, _table(_SYSTEM_HEAD, [_system_cells(row, none) for row in rows])]
     for title, name in (("By task", "per_task"), ("By perturbation", "per_perturbation"), ("Apart", "apart")):
         cells = [_group_cells(result[name], group, model) for group in _groups(result[name], model)]
         if cells:
