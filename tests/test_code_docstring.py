@@ -64,6 +64,11 @@ def source(prompt: str) -> str:
         ("ascending order.", "ascending order. Raise an error for an empty text."),
         ("grade of every word", "grade of every unique word"),
         ("The first word counts twice, and the result", "The result"),
+        ("otherwise it is", "sometimes it is"),
+        ("counts twice", "counts backwards"),
+        ("Split the text", "Hash the text"),
+        ("than limit letters", "than limit bytes"),
+        ("than limit letters", "than limit characters"),
         ("limit=3", "limit=4"),
         ("(text, limit=3)", "(text, limit)"),
         ("blue river", "blue rivers"),
@@ -90,6 +95,12 @@ def test_a_change_that_the_code_must_heed_is_never_served(was: str, now: str) ->
 )
 def test_mere_wording_is_no_reason_to_ask_again(was: str, now: str) -> None:
     assert source(PROMPT.replace(was, now)) == "cache"
+
+
+def test_among_slips_one_that_makes_another_word_is_a_slip() -> None:
+    messy = PROMPT.replace("otherwise", "othrewise").replace("grade of", "gradw of").replace("vowels", "vowles")
+    assert disagreement(PROMPT, messy.replace("grade is", "grade id").replace("than limit", "then limit")) == ""
+    assert disagreement(PROMPT, messy.replace("Split", "Hash"))
 
 
 def test_the_first_difference_is_told_in_words() -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from stepcache import StepCache
 from stepcache._gate import Differs, Same, gate
 from stepcache._gate.docstrings import Around, docstring, loosely_equal
 from stepcache._gate.layout import lay_out
 from stepcache._gate.parse import parse_plainly
+from stepcache.stores.memory import MemoryStore
+from stepcache.tasks import plain_text
+from stepcache.testing import HashEmbedder
 
 BASE = '''from math import pi
 
@@ -356,3 +360,60 @@ def test_among_many_slips_a_name_or_a_quoted_word_is_no_mistyped_word(was: str, 
     slipped = mistyped(cached).replace("not", "jkt")
     assert not gate(cached, slipped)
     assert not gate(slipped, cached)
+
+
+@pytest.mark.parametrize(("was", "now"), [("not", "nto"), ("and", "adn"), ("all", "lal")])
+@pytest.mark.parametrize("among", [str, mistyped])
+def test_a_quoted_word_that_steers_a_sentence_is_no_slip_of_another_text(was: str, now: str, among) -> None:
+    cached = CARELESS.replace("is not below", f"is '{was}' below")
+    changed = among(cached).replace(f"'{was}'", f"'{now}'")
+    assert bool(gate(cached, among(cached)))
+    assert not gate(cached, changed)
+    assert not gate(changed, cached)
+
+
+@pytest.mark.parametrize("among", [str, mistyped])
+def test_a_parameter_called_like_a_slip_is_no_slip(among) -> None:
+    cached = CARELESS.replace("low)", "nto)")
+    changed = among(cached).replace("is not below", "is nto below")
+    assert not gate(cached, changed)
+    assert not gate(changed, cached)
+
+
+ASKS = ["Complete this function.\n\n{}", "Explain what this function does:\n\n{}", "{}\nWrite three tests for it.\n"]
+PINNED = '''def keep(items, low):
+    """Return the sum of the items above the low bound; negative items are kept.
+    >>> keep([1, 2], 2)
+    0
+    """
+'''
+PLAIN_CHANGES = [
+    ("sum of", "product of"), ("are kept", "are dropped"), ("negative items", "odd items"), ("sum of", "mean of"),
+    ("the items above", "the larger items above"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize(("was", "now"), PLAIN_CHANGES)
+def test_where_more_is_asked_than_the_function_its_examples_pin_nothing_down(ask: str, was: str, now: str) -> None:
+    assert PINNED.count(was) == 1
+    changed = PINNED.replace(was, now)
+    assert not gate(ask.format(PINNED), ask.format(changed))
+    assert not gate(ask.format(changed), ask.format(PINNED))
+    assert gate(ask.format(PINNED), ask.format(PINNED.replace("negative", "negatvie").replace("bound; ", "bound;  ")))
+
+
+@pytest.mark.parametrize(("was", "now"), PLAIN_CHANGES)
+def test_a_docstring_is_worded_freely_only_for_whoever_weighs_its_words(was: str, now: str) -> None:
+    cache = StepCache(MemoryStore(), HashEmbedder(), tasks=(plain_text(),))
+    cache.record(PINNED, "    return 1\n")
+    assert cache.complete(PINNED.replace(was, now), lambda prompt, purpose: "    return 2\n").source == "model"
+
+
+@pytest.mark.parametrize(("was", "now"), [
+    ("the longest word", "the longer word"), ("the index of", "the indices of"), ("Return", "Returning"),
+])
+def test_without_examples_another_form_of_a_word_is_another_word(was: str, now: str) -> None:
+    cached = 'def pick(words):\n    """Return the index of the longest word."""\n'
+    assert was in cached
+    assert not gate(cached, cached.replace(was, now))

@@ -118,7 +118,7 @@ def _compare(match: Match, spec: Spec, same: frozenset[str]) -> Reuse | Skip | R
     if entry.key in same:
         asked = "a second opinion found both to ask for the same thing"
     else:
-        difference = gate(entry.residue, spec.residue)
+        difference = gate(entry.residue, spec.residue, freely=spec.weighs_docstrings)
         if isinstance(difference, Differs):
             return Refusal(skip=Skip(match=match, reason=str(difference), code=difference.what), difference=difference)
         asked = "both ask for the same thing"

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "Differs", "Same", "canonical", "gate", "template_form"]
 
 
-def gate(cached: str, new: str) -> Same | Differs:
+def gate(cached: str, new: str, *, freely: bool = True) -> Same | Differs:
     """Say whether two prompts ask for the same thing: `Same`, or `Differs(what, cached, new)` naming what differs.
 
     Any two texts of any length are taken; in doubt they differ. The rules are described in docs/how-it-decides.md.
+    `freely`: plain words of a docstring whose examples are equal may differ, where nothing stands around the function.
     """
     from stepcache._gate.compare import gate as compare
 
-    return compare(cached, new)
+    return compare(cached, new, freely)
 
 
 def canonical(text: str) -> str:

@@ -22,8 +22,11 @@ _REMEMBERED: Final = 2_048  # texts up to this many characters are remembered in
 _SAME: Final = Same()
 
 
-def gate(cached: str, new: str) -> Same | Differs:
-    """Say whether both prompts ask for the same thing; anything unexplained is a difference."""
+def gate(cached: str, new: str, freely: bool = True) -> Same | Differs:
+    """Say whether both prompts ask for the same thing; anything unexplained is a difference.
+
+    `freely`: docstrings may be worded freely, for whoever asks weighs their words.
+    """
     if cached == new:
         return _SAME
     if max(len(cached), len(new)) > MAX_CHARS:
@@ -31,12 +34,16 @@ def gate(cached: str, new: str) -> Same | Differs:
     ours, theirs = plain(cached), plain(new)
     plan, other_plan = lay_out(ours), lay_out(theirs)
     if plan is not None and other_plan is not None:
-        return _compare_code(plan, other_plan)
+        return _compare_code(plan, other_plan, freely)
     return _compare_prose(ours, theirs)
 
 
-def _compare_code(cached: Layout, new: Layout) -> Same | Differs:
-    """Prompts that hold functions: equal code, then equal prose, then docstrings by the code rule."""
+def _compare_code(cached: Layout, new: Layout, freely: bool) -> Same | Differs:
+    """Prompts that hold functions: equal code, then equal prose, then docstrings by the code rule.
+
+    Where more is asked than to complete the function, its examples don't pin the answer down.
+    """
+    freely = freely and not (cached.prose or new.prose)
     if cached.code != new.code or len(cached.docs) != len(new.docs):
         ours, theirs = _first_difference(cached.code, new.code)
         what = "identifier" if cached.functions != new.functions else "code"
@@ -45,11 +52,11 @@ def _compare_code(cached: Layout, new: Layout) -> Same | Differs:
     for ours, theirs in zip(cached.docs, new.docs, strict=True):
         if not verdict:
             break
-        verdict = _compare_docs(ours, theirs, cached)
+        verdict = _compare_docs(ours, theirs, cached, freely)
     return verdict
 
 
-def _compare_docs(cached: str, new: str, layout: Layout) -> Same | Differs:
+def _compare_docs(cached: str, new: str, layout: Layout, freely: bool) -> Same | Differs:
     ours, theirs = docstring(cached, layout.functions), docstring(new, layout.functions)
     if ours.doctests != theirs.doctests:
         cached, new = next((a, b) for a, b in zip_longest(ours.doctests, theirs.doctests, fillvalue="") if a != b)
@@ -63,13 +70,12 @@ def _compare_docs(cached: str, new: str, layout: Layout) -> Same | Differs:
     if ours.letters.casefold() == theirs.letters.casefold() and (ours.jumbled or theirs.jumbled):
         return _SAME  # only case went astray
     if ours.prose > theirs.prose:  # one order for either direction, so that the verdict is symmetric
-        turned = _compare_docs(new, cached, layout)
+        turned = _compare_docs(new, cached, layout, freely)
         return Differs(turned.what, turned.new, turned.cached) if isinstance(turned, Differs) else turned
     guessed = _language(ours.prose)
     name = guessed if guessed in LANGUAGES else "en"
-    around = Around(
-        layout.functions, layout.identifiers, ours.examples or theirs.examples
-    )  # literals are compared anyway
+    pinned = freely and (ours.examples or theirs.examples)  # literals are compared anyway
+    around = Around(layout.functions, layout.identifiers, pinned)
     found = loosely_equal(parse_plainly(ours.prose, name), parse_plainly(theirs.prose, name), around)
     return _SAME if found is None else found  # a Differs is falsy
 

@@ -15,7 +15,7 @@ from stepcache._gate.opposites import opposed
 from stepcache._gate.parse import Parsed, Token
 from stepcache._gate.pieces import quotations
 from stepcache._gate.spelling import distance, inflection_of, known
-from stepcache._gate.tables import weighty
+from stepcache._gate.tables import steering, weighty
 from stepcache._gate.verdict import Differs, excerpt
 
 __all__ = ["TORN", "Around", "Docstring", "docstring", "loosely_equal"]
@@ -130,7 +130,7 @@ def loosely_equal(cached: Parsed, new: Parsed, around: Around) -> Differs | None
     for ours, theirs in _gaps(cached.tokens, new.tokens, around):
         left, right = _unexplained(ours, theirs, around)
         if littered:
-            left, right = _without_stray_letters(left, right)
+            left, right = _without_stray_letters(left, right, around)
             if _unreadable(left, right, around, blind):
                 left, right = [], []
         for token in (*left, *right):
@@ -202,8 +202,13 @@ def _unreadable(left: list[Token], right: list[Token], around: Around, blind: bo
     return True
 
 
-def _without_stray_letters(left: list[Token], right: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Without literals, names and words that differ by a stray letter or two; never numbers."""
+def _without_stray_letters(
+    left: list[Token], right: list[Token], around: Around
+) -> tuple[list[Token], list[Token]]:
+    """Without literals, names and words that differ by a stray letter or two.
+
+    Never numbers, names of the code, and quoted words that steer a sentence ('not', 'and'): 'nto' is another text.
+    """
     kept, rest = [], list(right)
     for one in left:
         size = len(one.text)
@@ -212,6 +217,8 @@ def _without_stray_letters(left: list[Token], right: list[Token]) -> tuple[list[
                 other
                 for other in rest
                 if "number" not in (one.what, other.what)
+                and not {one.text, other.text} & around.identifiers
+                and not _steers(one, other)
                 and ("word" in (one.what, other.what) or {one.what, other.what} <= {"name", "quote", "identifier"})
                 and distance(one.text.lower(), other.text.lower(), 1 + size // 5) <= (1 + size // 5 if size > 2 else 0)
             ),
@@ -222,6 +229,10 @@ def _without_stray_letters(left: list[Token], right: list[Token]) -> tuple[list[
         else:
             rest.remove(partner)
     return kept, rest
+
+
+def _steers(*tokens: Token) -> bool:
+    return any(token.quoted and token.text.lower() in steering() for token in tokens)
 
 
 def _differs(what: str, left: list[Token], right: list[Token]) -> Differs:
@@ -310,9 +321,11 @@ def _same_word(one: Token, other: Token, around: Around) -> bool:
     if len(a) == len(b) == 1:
         return False  # letters are names or literals: a minus b, "a" else "b"
     counted = {"number", "negation", "quote", "identifier"}
-    if one.what not in counted and other.what not in counted and inflection_of(a, b):
-        return True
+    if around.pinned and one.what not in counted and other.what not in counted and inflection_of(a, b):
+        return True  # else the larger is not the largest, and one index not all indices
     limit = 1 if min(len(a), len(b)) < 4 else max(2, min(len(a), len(b)) // 3)
+    if one.quoted or other.quoted:
+        return False  # a quoted word is a text of its own; among many slips it is looked at again
     familiar = [known(word) or word in around.familiar for word in (a, b)]
     strange = one if familiar[1] else other
     if strange.text in around.identifiers:

@@ -20,6 +20,7 @@ __all__ = [
     "known_words",
     "language",
     "opposites",
+    "steering",
     "technical",
     "weighty",
 ]
@@ -251,6 +252,13 @@ def opposites() -> frozenset[frozenset[str]]:
 def weighty() -> frozenset[str]:
     """Plain words of a docstring that change what a function does."""
     return frozenset(_words(_sections("common")["weighty"]))
+
+
+@cache
+def steering() -> frozenset[str]:
+    """English words that negate, join or count: quoted, they are never a slip of something else."""
+    wanted = {"negation", "conjunction", "quantifier"}
+    return frozenset(word for word, what in language("en").classes.items() if what in wanted)
 
 
 @cache

@@ -32,6 +32,7 @@ class Spec(ABC):
     """
 
     kind: ClassVar[str] = ""
+    weighs_docstrings: ClassVar[bool] = False  # `verify` does, so the gate need not mind every word of them
 
     @property
     def identity(self) -> str:

@@ -52,6 +52,7 @@ class CodeSpec(Spec):
     """Code for one request: it parses, defines the function asked for with its signature, and passes the checks."""
 
     kind: ClassVar[str] = "code"
+    weighs_docstrings: ClassVar[bool] = True
 
     prompt: str
     language: str = "python"

@@ -64,6 +64,8 @@ def disagreement(cached: str, new: str) -> str:
     for left, right, near_lost, near_gained in found:
         if reason := _turn(left, right) or ("" if reworded else _weight(left, right, near_lost, near_gained)):
             return reason
+        if not reworded and _exchanged(left, right, slips):
+            return "a word of the docstring was exchanged for another one"
     return _literals(ours, theirs, slips)
 
 
@@ -115,8 +117,12 @@ def _literals(ours: str, theirs: str, slips: int) -> str:
                     for side in (mine - others, others - mine))  # fmt: skip
     if slips >= _MIN_SLIPS and len(lost) == len(gained) <= _MAX_STRANGE:
         from stepcache._gate.spelling import distance
+        from stepcache._gate.tables import steering
 
-        if all(any(distance(new, old, near := 1 + len(old) // 4) <= near for old in lost) for new in gained):
+        steered = any(text.lower() in steering() for text in (*lost, *gained))
+        if not steered and all(
+            any(distance(new, old, near := 1 + len(old) // 4) <= near for old in lost) for new in gained
+        ):
             return ""
     if len(lost) + len(gained) > _MAX_STRANGE:
         return "the quoted texts of the docstrings differ"
@@ -173,6 +179,22 @@ def _weight(left: list[str], right: list[str], near_lost: list[str], near_gained
     if abs(len(plain[0]) - len(plain[1])) > _MAX_RUN:
         return "a demand was added or dropped"
     return ""
+
+
+def _exchanged(left: list[str], right: list[str], slips: int) -> bool:
+    """Whether a word stands in the place of one that means something else: kept, dropped; bytes, characters.
+
+    In a text with several slips, one that makes another word ("is", "id") is a slip like them.
+    """
+    from stepcache._gate.spelling import distance, known
+
+    ours, theirs = ([word for word in side if known(word)] for side in (left, right))
+
+    def stands_for(one: str, other: str) -> bool:
+        allowed = 1 + len(one) // 4 if slips >= _MIN_SLIPS else 0
+        return same_group(one, other) or distance(one, other, allowed) <= allowed
+
+    return bool(ours and theirs) and not all(any(stands_for(one, other) for other in theirs) for one in ours)
 
 
 def _repeats(word: str, near: list[str]) -> bool:
