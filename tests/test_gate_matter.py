@@ -119,3 +119,69 @@ def test_what_is_mere_form_elsewhere_is_a_difference_here(one: str, other: str) 
 def test_form_that_says_nothing_still_differs_freely(one: str, other: str) -> None:
     assert gate(one, other)
     assert gate(other, one)
+
+
+@pytest.mark.parametrize(("cached", "new"), [
+    ("Who wrote Grey's Anatomy?", "Who wrote Gray's Anatomy?"),
+    ("who wrote grey's anatomy", "who wrote gray's anatomy"),
+    ("Who leads the Labour Party?", "Who leads the Labor Party?"),
+    ("Is that the Center Theatre?", "Is that the Centre Theatre?"),
+])
+def test_a_name_has_one_spelling_where_words_have_two(cached: str, new: str) -> None:
+    assert not gate(cached, new)
+    assert not gate(new, cached)
+    assert gate("What does a grey labour theatre look like?", "What does a gray labor theater look like?")
+
+
+@pytest.mark.parametrize(("cached", "new"), [
+    ("Who founded Wendy's?", "Who founded Wendy?"),
+    ("Who founded Wendy's in 1969?", "Who founded Wendy in 1969?"),
+    ("Is this Peter's?", "Is this Peter?"),
+    ("Is Peter's, not Ann's, red?", "Is Peter, not Ann, red?"),
+])
+def test_what_is_somebodys_is_not_somebody(cached: str, new: str) -> None:
+    assert not gate(cached, new)
+    assert not gate(new, cached)
+    assert gate("Where is the dog's red bowl?", "Where is the dog red bowl?")
+
+
+@pytest.mark.parametrize(("brand", "word"), [
+    ("tumblr", "tumbler"), ("flickr", "flicker"), ("grindr", "grinder"), ("fiverr", "fiver"), ("scribd", "scribed"),
+])
+def test_a_word_that_lost_its_last_vowel_is_a_brand_and_no_slip(brand: str, word: str) -> None:
+    assert not gate(f"what is a {brand} for", f"what is a {word} for")
+    assert gate("is it usefull to recieve a sucessful offer", "is it useful to receive a successful offer")
+
+
+@pytest.mark.parametrize(("cached", "new"), [
+    ("Is man mortal?", "Is the man mortal?"),
+    ("Is the time right?", "Is time right?"),
+    ("Where is school?", "Where is the school?"),
+    ("Is it made by man?", "Is it made by the man?"),
+])
+def test_an_article_that_turns_its_noun_counts_in_questions_too(cached: str, new: str) -> None:
+    assert not gate(cached, new)
+    assert not gate(new, cached)
+
+
+def test_the_order_of_kinds_of_quotation_marks_counts_in_code() -> None:
+    assert not gate("Explain WHERE \"a\" = 'b'", "Explain WHERE 'a' = \"b\"")
+    assert gate("Explain WHERE \"a\" = 'b'", "explain WHERE \"a\" = 'b'.")
+
+
+@pytest.mark.parametrize(("cached", "new"), [
+    ("Tone of: Could you send it, please?", "Tone of: Send it."),
+    ("Is it formal? Could you list them", "Is it formal? List them"),
+    ("Sentiment of: it's ok, thanks", "Sentiment of: it's ok"),
+    ("Detect greetings: hello, list them", "Detect greetings: list them"),
+    ("Extract all words: the cat", "Extract all words: cat"),
+    ("Classify the dialect: colour", "Classify the dialect: color"),
+    ("Is this a question? You came.", "Is this a question? You came?"),
+    ("Does it end with a full stop? He left.", "Does it end with a full stop? He left"),
+])
+def test_what_a_text_is_judged_by_is_no_mere_politeness_or_punctuation(cached: str, new: str) -> None:
+    assert not gate(cached, new)
+    assert not gate(new, cached)
+    head, _, text = cached.partition(":")
+    if text:
+        assert gate(cached, f"Please {head[0].lower()}{head[1:]}:  {text}")

@@ -228,6 +228,15 @@ def test_notes_on_the_schema_itself_and_unknown_keywords_do_not_decide() -> None
     assert all(pinned.verify(cached.steps, cached))
 
 
+def test_a_title_that_names_a_single_value_says_what_the_value_means() -> None:
+    def states(one: str, two: str) -> JsonSpec:
+        return given_schema(props(s={"oneOf": [{"const": 1, "title": one}, {"const": 2, "title": two}]}))
+
+    cached = entry('{"s": 1}', states("open", "closed"))
+    assert all(states("Open", "closed").verify(cached.steps, cached))
+    assert not all(states("closed", "open").verify(cached.steps, cached))
+
+
 def test_a_new_format_is_held_against_the_recorded_value() -> None:
     cached = entry('{"a": "2024-01-01", "b": "x"}', given_schema(props(a={"type": "string"}, b={"type": "string"})))
     fits = given_schema(props(a={"type": "string", "format": "date"}, b={"type": "string"}))

@@ -215,14 +215,18 @@ def _is_part_of_name(tokens: list[Token], index: int) -> bool:
 
 
 def _turns_its_noun(tokens: list[Token], index: int, tables: Language) -> bool:
-    """Whether an article changes what is meant: in the office, in office; explain the matter, explain matter."""
+    """Whether an article changes what is meant: in the office, in office; explain the matter, explain matter; is the
+    time right, is time right."""
     if index + 1 >= len(tokens):
         return False
     noun = tokens[index + 1]
+    before = tokens[index - 1] if index > 0 else None
     ends = index + 2 == len(tokens) or bool(noun.after)
-    return (noun.key in tables.bare and index > 0 and tokens[index - 1].what == "relation") or (
-        ends and noun.key in tables.alone
-    )
+    asked = before is not None and before.what == "modality"
+    if asked and before is not None and before.start and noun.key in (tables.alone | tables.bare):
+        return True
+    related = before is not None and (before.what == "relation" or (asked and ends))
+    return (related and noun.key in tables.bare) or (ends and noun.key in tables.alone)
 
 
 def _replace_phrases(tokens: list[Token], tables: Language) -> list[Token]:

@@ -33,7 +33,9 @@ class Pair:
 
 
 _MEMBER: Final = re.compile(r'[{,]\s{0,40}"[^"\n]{0,200}"\s?:')  # of a JSON object
-_IN_CODE: Final = re.compile(r"\w[(\[=]['\"]|(?<=\w)[ ]={1,3}[ ]?['\"]|['\"][)\]];")
+_PAUSE: Final = frozenset(".,;:!?")
+_MARK: Final = re.compile("[\"']")
+_IN_CODE: Final = re.compile(r"\w[(\[=]['\"]|(?<=[\w'\"])[ ]={1,3}[ ]?['\"]|['\"][)\]];")
 _LITERAL: Final = re.compile(r"null|nil|none|true|false|undefined|nan|[-+]?\d[\d.,]*", re.IGNORECASE)
 _COMPOUND: Final = re.compile(r"(?<![\w-])[^\W\d_]+(?:-[^\W\d_]+)+(?![\w-])")
 _OWNER: Final = re.compile(r"(?<!\w)([^\W\d_]+)(?:'s|(?<=s)')(?!\w)")
@@ -130,8 +132,8 @@ def quotes(pair: Pair) -> Differs | None:
     if len(ours) != len(theirs) and (_MEMBER.search(pair.cached.text) or _MEMBER.search(pair.new.text)):
         return Differs("quote", excerpt(" ".join(ours)), excerpt(" ".join(theirs)))
     if _IN_CODE.search(pair.cached.text) or _IN_CODE.search(pair.new.text):
-        counts = [[side.text.count(mark) for mark in "\"'"] for side in (pair.cached, pair.new)]
-        if counts[0] != counts[1]:
+        marks = [_MARK.findall(side.text) for side in (pair.cached, pair.new)]
+        if marks[0] != marks[1]:
             return Differs("quote", excerpt(pair.cached.text), excerpt(pair.new.text))
     marked = [[text for text in side if _LITERAL.fullmatch(text)] for side in (ours, theirs)]
     if marked[0] != marked[1]:
@@ -145,7 +147,8 @@ def quotes(pair: Pair) -> Differs | None:
 def names(pair: Pair) -> Differs | None:
     """The same names, and no word that is a name with a capital letter only (polish and Polish).
 
-    The case of a sign of one or two letters counts too: C is not c, CO is not Co.
+    The case of a sign of one or two letters counts too: C is not c, CO is not Co. And a name has one spelling only:
+    Gray's Anatomy is a book, Grey's Anatomy a series.
     """
     found = _leftover("name", pair)
     if found is not None or "upper" in (pair.cached.casing, pair.new.casing):
@@ -157,11 +160,21 @@ def names(pair: Pair) -> Differs | None:
             continue
         if ours.key in table and not (ours.start or theirs.start or _cased(ours) == _cased(theirs)):
             return _differs("name", (ours,), (theirs,))
-        if _acronym(ours, theirs):
+        if _acronym(ours, theirs) or (_names_thing(ours) and _names_thing(theirs) and _spelt_otherwise(ours, theirs)):
             return _differs("name", (ours,), (theirs,))
         if mixed and _sign(ours) and _sign(theirs) and (_cased(ours) == _cased(theirs) or not _starts(ours, theirs)):
             return _differs("name", (ours,), (theirs,))
     return None
+
+
+def _names_thing(token: Token) -> bool:
+    """Whether a word with a capital inside its sentence, or with a possessive, may be a name or part of one."""
+    named = (token.text.istitle() and not token.start) or token.text.endswith("'s")
+    return named and token.what in {"word", "name", "colour"}
+
+
+def _spelt_otherwise(ours: Token, theirs: Token) -> bool:
+    return ours.text.lower().removesuffix("'s") != theirs.text.lower().removesuffix("'s")
 
 
 def _sign(token: Token) -> bool:
@@ -276,9 +289,16 @@ def wording(pair: Pair) -> Differs | None:
 
 
 def marks(pair: Pair) -> Differs | None:
-    """The same hyphens and apostrophes where they say who does what: a man eating shark, my sister's and sisters'."""
+    """The same hyphens and apostrophes where they say who does what: a man eating shark, my sister's and sisters'.
+
+    What is Peter's is not Peter, nor is Wendy's Wendy.
+    """
     if pair.cached.language != "en" or pair.cached.text == pair.new.text:
         return None
+    if pair.cached.keys == pair.new.keys:
+        for at, (one, other) in enumerate(zip(pair.cached.tokens, pair.new.tokens, strict=True)):
+            if _owner(one) != _owner(other) and not _owns_next(pair.cached.tokens, at):
+                return _differs("word", (one,), (other,))
     ours, theirs = pair.cached.text.lower(), pair.new.text.lower()
     for pattern, means in ((_COMPOUND, _turns), (_OWNER, _owns)):
         mine, others = ([match.group() for match in pattern.finditer(text)] for text in (ours, theirs))
@@ -286,6 +306,17 @@ def marks(pair: Pair) -> Differs | None:
         if means(lost, gained):
             return Differs("word", excerpt(" ".join(lost)), excerpt(" ".join(gained)))
     return None
+
+
+def _owner(token: Token) -> bool:
+    return not token.quoted and (token.text.endswith("'s") or token.after.startswith("'"))
+
+
+def _owns_next(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a noun or its adjective may follow, so that "dog bowl" is the dog's bowl."""
+    if at + 1 == len(tokens) or not _PAUSE.isdisjoint(tokens[at].after):
+        return False
+    return tokens[at + 1].what in {"word", "name", "colour", "quantifier", "number", "calendar"}
 
 
 def _turns(lost: list[str], gained: list[str]) -> bool:

@@ -165,7 +165,8 @@ def slip(one: str, other: str) -> bool:
     """Whether exactly one of two words is unknown and differs from the other by a common slip.
 
     A common slip keeps the first and the last letter and swaps, doubles or drops one letter between them; a changed
-    letter is no slip: cython is not python.
+    letter is no slip: cython is not python. Nor is one dropped or doubled right before the last, as brands do
+    (tumblr, fiverr), unless it is an l or s (usefull).
     """
     short, long = sorted((one, other), key=len)
     if len(long) < 5 or len(short) < 4 or short[0] != long[0] or short[-1] != long[-1]:
@@ -177,7 +178,7 @@ def slip(one: str, other: str) -> bool:
         if short[differing[0]] != long[differing[1]] or short[differing[1]] != long[differing[0]]:
             return False
     elif len(short) + 1 != len(long) or all(
-        long[:index] + long[index + 1 :] != short for index in range(1, len(long) - 1)
+        long[:index] + long[index + 1 :] != short for index in range(1, len(long) - (1 if long[-2] in "ls" else 2))
     ):
         return False
     return known(one) != known(other)

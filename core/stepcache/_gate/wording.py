@@ -24,7 +24,10 @@ _MATTER: Final = re.compile(
     | (?:how[ ]many|count|number[ ]of|first|last|capital|missing|reverse|remove|replace)\b[^.:?!\n]{0,40}
       \b(?:letters?|characters?|words?)
     | (?:british|american)[ ](?:spelling|english)|how\b[^.:?!\n]{0,30}\bsay\b|which[ ]is[ ]correct
-    | british[ ]or[ ]american|(?:missing|definite|indefinite)[ ](?:articles?|spaces?)|spaces?[ ]missing
+    | british[ ]or[ ]american|full[ ]stops?|(?:question|exclamation)[ ]marks?|sentiments?|entit(?:y|ies)
+    | (?:is|does|sounds?|how)\b[^.:?!\n]{0,30}\b(?:formal|informal|rude|friendly|sarcastic)|(?:tone|mood|register)[ ]of
+    | (?:this|that|it|text|sentence|following)[ ](?:is[ ])?an?[ ](?:question|statement|greeting|request|command)
+    | (?:missing|definite|indefinite)[ ](?:articles?|spaces?)|spaces?[ ]missing
     | übersetz\w*|übertrag\w*|umformulier\w*|umschreib\w*|korrigier\w*|rechtschreib\w*|grammati\w*|buchstab\w*
     | geschrieben|schreibt[ ]man|schreibweise|silben?|synonyme?n?|reimt|satzzeichen|kommas?|kommata
     | (?:groß|klein)buchst\w*|abkürzung|steht[ ]für|aussprache|ausgesprochen|höflich\w*|in[ ]worten|etymologie
@@ -41,7 +44,7 @@ _MATTER: Final = re.compile(
 # Verbs that work on the text which follows a colon or a line end.
 _ON_TEXT: Final = re.compile(
     r"""(?<![^\W_])(?:
-      (?:correct|fix|edit|improve|polish|shorten|simplify|expand|repeat|echo|verbesser\w*|kürz\w*|vereinfach\w*|mejor\w*
+      (?:extract|classify|detect|label|tag|correct|fix|edit|improve|polish|shorten|simplify|expand|repeat|echo|verbesser\w*|kürz\w*|vereinfach\w*|mejor\w*
       | acort\w*|simplific\w*|repite|amélior\w*|raccourci\w*|simplifi\w*|répèt\w*)\b[^.:?!\n]{0,80}
     | (?:say|write|print|type|reply|respond)(?:[ ](?:with|exactly|only|just|this))*[ ]?
     )(?=[:\n])""",
@@ -51,7 +54,8 @@ _CASE: Final = re.compile(
     r"capital|upper|lower|title.?case|\bcases?\b|buchst|groß|mayús|minús|majus|minus", re.IGNORECASE
 )
 _SIGNS: Final = re.compile(
-    r"punctuat|comma|apostroph|satzzeichen|puntuac|coma|ponctuation|virgule|kommas?", re.IGNORECASE
+    r"punctuat|full.?stop|marks?\b|question|statement|comma|apostroph|satzzeichen|puntuac|coma|ponctuation|virgule|kommas?",
+    re.IGNORECASE,
 )
 _BEFORE: Final = re.compile(
     r"""\A(?:(?:please|kindly|can|could|would|will|you|hi|hello|hey|there|help|me|us|i|need|want|to|the|bitte|kannst|könntest
@@ -95,7 +99,7 @@ def _matter(text: str, quoted: bool) -> str:
         return _form(text[at + 1 :], case, signs, whole=True)
     if not found or quoted:
         return ""
-    return _form(_without_politeness(text.strip()), case, signs, whole=False)
+    return _form(_without_politeness(text.strip(), signs), case, signs, whole=False)
 
 
 def _of_the_reply(text: str, match: re.Match[str]) -> bool:
@@ -104,9 +108,10 @@ def _of_the_reply(text: str, match: re.Match[str]) -> bool:
     return demanded is not None and bool(_CASE.search(match.group()) or _SIGNS.search(match.group()))
 
 
-def _without_politeness(text: str) -> str:
+def _without_politeness(text: str, signs: bool) -> str:
+    """The text without politeness at either end; behind it only where the signs at its end don't count."""
     text = _BEFORE.sub("", text[:_EDGE]) + text[_EDGE:]
-    return text[:-_EDGE] + _BEHIND.sub("", text[-_EDGE:])
+    return text if signs else text[:-_EDGE] + _BEHIND.sub("", text[-_EDGE:])
 
 
 def _form(text: str, case: bool, signs: bool, whole: bool) -> str:

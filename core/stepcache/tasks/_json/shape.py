@@ -185,7 +185,7 @@ def remarks(schema: Any) -> dict[str, dict[str, str]]:
     """The descriptions that stand where the plain structure does not lead: by place, then by their path in the schema.
 
     A branch of alternatives, a pattern of keys, a condition: which values they speak of is not followed, so they count
-    for all that lies at their place.
+    for all that lies at their place. A single value may be named by its title.
     """
     found: dict[str, dict[str, str]] = {}
     for path, whole, _ in _places(schema):
@@ -198,7 +198,7 @@ def remarks(schema: Any) -> dict[str, dict[str, str]]:
         while stack and len(here) < _MAX_REMARKS:
             name, part = stack.pop()
             if isinstance(part, Mapping):
-                says = part.get("description")
+                says = part.get("description", part.get("title") if "const" in part else None)
                 if isinstance(says, str) and says.strip():
                     here[name] = " ".join(says.split())
                 stack += [(f"{name}/{key}", sub) for key, sub in part.items() if isinstance(sub, Mapping | list)]

@@ -46,7 +46,8 @@ _SYNONYMS = (
     "list lst array arr", "dict dictionary map mapping", "char character", "fact factorial", "fib fibonacci",
     "remove delete drop erase", "reverse reversed flip", "concat concatenate join", "check test verify validate is",
     "create make build construct", "search locate lookup find", "freq frequency", "int integer", "elem element item",
-    "pow power exponentiate", "sort order arrange", "uniq unique distinct", "dup duplicate", "example exemplar instance",
+    "pow power exponentiate", "sort order arrange", "uniq unique distinct", "dup duplicate",
+    "example exemplar instance",
 )  # fmt: skip
 _SYNONYM = {word: group.split()[0] for group in _SYNONYMS for word in group.split()}
 # Different words of one group never stand for one another, whatever else agrees.
