@@ -185,3 +185,9 @@ def test_what_a_text_is_judged_by_is_no_mere_politeness_or_punctuation(cached: s
     head, _, text = cached.partition(":")
     if text:
         assert gate(cached, f"Please {head[0].lower()}{head[1:]}:  {text}")
+
+
+def test_the_case_of_a_relative_path_counts() -> None:
+    assert not gate("Find the files in src/app", "Find the files in src/App")
+    assert not gate("Find the files in src/app", "Find the files in Src/app")
+    assert gate("What is TCP/IP and/or UDP?", "What is tcp/ip and/or UDP?")

@@ -155,9 +155,11 @@ def names(pair: Pair) -> Differs | None:
         return found
     table = capitals()
     mixed = pair.cached.casing == pair.new.casing == "mixed"
-    for ours, theirs in zip(pair.cached.tokens, pair.new.tokens, strict=False):
+    for at, (ours, theirs) in enumerate(zip(pair.cached.tokens, pair.new.tokens, strict=False)):
         if ours.key != theirs.key or ours.text == theirs.text:
             continue
+        if mixed and ours.text.istitle() != theirs.text.istitle() and _in_path(pair.cached.tokens, at):
+            return _differs("name", (ours,), (theirs,))
         if ours.key in table and not (ours.start or theirs.start or _cased(ours) == _cased(theirs)):
             return _differs("name", (ours,), (theirs,))
         if _acronym(ours, theirs) or (_names_thing(ours) and _names_thing(theirs) and _spelt_otherwise(ours, theirs)):
@@ -165,6 +167,12 @@ def names(pair: Pair) -> Differs | None:
         if mixed and _sign(ours) and _sign(theirs) and (_cased(ours) == _cased(theirs) or not _starts(ours, theirs)):
             return _differs("name", (ours,), (theirs,))
     return None
+
+
+def _in_path(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a word stands beside a slash, as in src/app, which is not src/App."""
+    beside = tokens[max(0, at - 1) : at] + tokens[at + 1 : at + 2]
+    return not tokens[at].start and any(token.key in {"/", "\\"} for token in beside)
 
 
 def _names_thing(token: Token) -> bool:
