@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from stepcache import Request, StepCache
 from stepcache._data import Entry, stitch
 from stepcache.segment import segment
+from stepcache.stores.memory import MemoryStore
 from stepcache.tasks import all_of
 from stepcache.tasks._procedure.links import bears_amount, refers_back, scalable
-from stepcache.tasks._procedure.mentions import mentions, plain_mention
+from stepcache.tasks._procedure.mentions import mentions, plain_mention, referred
 from stepcache.tasks._procedure.modifiers import read_modifiers
 from stepcache.tasks.procedure import Procedure, procedure
 from stepcache.tasks.text import plain_text
@@ -494,3 +495,25 @@ def test_only_how_to_requests_are_recognised_but_any_when_given_as_the_spec():
 def test_a_reply_that_is_no_list_is_left_to_the_model():
     entry = entry_of("How do I make soup?", "Boil leeks.\n\nThen eat.")
     assert not any(spec_for("How do I make soup without leeks?").verify(entry.steps, entry))
+
+
+@pytest.mark.parametrize(("step", "thing", "language"), [
+    ("Serve with the nuts on top.", "peanuts", "en"),
+    ("Brown the lean meat.", "minced beef", "en"),
+    ("Die Nüsse rösten.", "Walnüsse", "de"),
+    ("Das Fleisch anbraten.", "Speck", "de"),
+])
+def test_a_step_may_refer_to_a_thing_as_what_it_is_an_instance_of(step: str, thing: str, language: str) -> None:
+    assert referred(step, thing, "", language)
+    assert not referred("Serve with the lime and a nut.", thing, "", language)
+    assert not plain_mention(step, thing, "", language)
+
+
+def test_a_step_that_only_refers_to_the_thing_is_written_anew() -> None:
+    kitchen = StepCache(MemoryStore(), None, tasks=(procedure(), plain_text()))
+    recipe = "1. Soak the noodles.\n2. Chop the peanuts.\n3. Add lime.\n4. Serve with the nuts."
+    kitchen.complete("How do I make pad thai?", ScriptedModel(recipe))
+    patch = ScriptedModel("2. Toast seeds.\n4. Serve with seeds.")
+    served = kitchen.complete("How do I make pad thai without peanuts?", patch)
+    assert (served.source, served.kept, served.regenerated) == ("patch", 2, 2)
+    assert "nuts" not in served.output

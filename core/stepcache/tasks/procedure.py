@@ -15,7 +15,7 @@ from stepcache._data import Entry, PatchPlan, Request, Step, Verdict
 from stepcache._marker import Mark, read_mark
 from stepcache.protocols import Task
 from stepcache.tasks._procedure.links import bears_amount, refers_back, scalable
-from stepcache.tasks._procedure.mentions import mentions, named, names_with, plain_mention, shows
+from stepcache.tasks._procedure.mentions import mentions, named, names_with, plain_mention, referred, shows
 from stepcache.tasks._procedure.modifiers import Change, Modifiers, read_modifiers
 from stepcache.tasks._procedure.splice import cut, placed
 from stepcache.tasks._spec import Spec
@@ -127,7 +127,8 @@ class Procedure(Spec):
         text = _content(step)
         reasons = {
             str(change): f"it names {word!r}, but the request is {change}" for change in new
-            if (word := mentions(text, change.without, change.instead, change.language))
+            if (word := next((word for says in (mentions, referred)
+                              if (word := says(text, change.without, change.instead, change.language))), ""))
         }
         if self.wanted.people != people and bears_amount(text):
             reasons[_PEOPLE] = f"it says how much, but the request is for {self.wanted.people} people"

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from stepcache.tasks._procedure.related import COVERED, INSTANCES
 
-__all__ = ["mentions", "named", "names_with", "plain_mention", "shows"]
+__all__ = ["mentions", "named", "names_with", "plain_mention", "referred", "shows"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _FOLD = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e", "è": "e", "ê": "e", "á": "a", "ñ": "n"})
@@ -26,6 +26,7 @@ _NEGATED = (
     r"ohne|keine?[nmrs]?|statt|anstelle\s+von|anstatt|vermeide[n]?|ersetze[n]?)"
     r"\s+(?:(?:any|the|using|all|die|das|den|der)\s+){{0,2}}{thing}|{thing}-free|{thing}-?freie?[nmrs]?\b"
 )
+_DEFINITE = re.compile(r"\b(?:the|these|those|your|die|das|den|der|dem)\s+(?:[^\W\d_]+\s+)?\Z", re.IGNORECASE)
 _FREE_OF = re.compile(r"frei(?:e[nmrs]?)?$", re.IGNORECASE)
 _GERMAN_ENDINGS = ("ern", "nen", "en", "er", "es", "se", "e", "n", "s", "")
 _LINKS = frozenset({  # what stands beside such a word makes no name with it
@@ -214,3 +215,17 @@ def _covered(thing: str, language: str, strict: bool = False) -> tuple[str, ...]
     """The words a general word covers; `strict` only those that are instances of it, not tools or activities."""
     stem = (_phrase(thing, language) or ("",))[-1]
     return () if strict and stem not in INSTANCES else COVERED[language].get(stem, ())
+
+
+def referred(text: str, thing: str, instead: str, language: str) -> str:
+    """The words in which a step refers to a thing as what it is an instance of, or "".
+
+    After "chop the peanuts", "the nuts" are these; "a nut" may be any.
+    """
+    text = _masked(text, instead, language)
+    stem = (_phrase(thing, language) or ("",))[-1]
+    for general, words in COVERED[language].items():
+        for start, stop in _places(text, general, language) if general in INSTANCES and stem in words else ():
+            if _DEFINITE.search(text[:start]):
+                return text[start:stop]
+    return ""
