@@ -191,3 +191,12 @@ def test_the_case_of_a_relative_path_counts() -> None:
     assert not gate("Find the files in src/app", "Find the files in src/App")
     assert not gate("Find the files in src/app", "Find the files in Src/app")
     assert gate("What is TCP/IP and/or UDP?", "What is tcp/ip and/or UDP?")
+
+
+@pytest.mark.parametrize(("cached", "new"), [
+    ('Is "" empty?', 'Is " " empty?'), ("Is '' empty?", "Is it empty?"), ('Split at "", please', 'Split at " ", please'),
+])
+def test_an_empty_text_between_marks_counts(cached: str, new: str) -> None:
+    assert not gate(cached, new)
+    assert not gate(new, cached)
+    assert gate(cached, f"{cached} Thanks!")

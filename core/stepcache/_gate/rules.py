@@ -33,6 +33,7 @@ class Pair:
 
 
 _MEMBER: Final = re.compile(r'[{,]\s{0,40}"[^"\n]{0,200}"\s?:')  # of a JSON object
+_EMPTY: Final = re.compile(r"""(?<![\w"'])(?:"[ ]{0,9}"|'[ ]{0,9}')(?![\w"'])""")
 _PAUSE: Final = frozenset(".,;:!?")
 _MARK: Final = re.compile("[\"']")
 _IN_CODE: Final = re.compile(r"\w[(\[=]['\"]|(?<=[\w'\"])[ ]={1,3}[ ]?['\"]|['\"][)\]];")
@@ -126,7 +127,7 @@ def identifiers(pair: Pair) -> Differs | None:
 def quotes(pair: Pair) -> Differs | None:
     """The same quoted words; where both texts quote equally often, the same quoted texts to the letter.
 
-    In JSON, in code, and around the literals of programs, the marks themselves count: null is not "null".
+    In JSON, in code, and around the literals of programs, the marks themselves count: null is not "null", "" not " ".
     """
     ours, theirs = pair.cached.quotes, pair.new.quotes
     if len(ours) != len(theirs) and (_MEMBER.search(pair.cached.text) or _MEMBER.search(pair.new.text)):
@@ -135,6 +136,9 @@ def quotes(pair: Pair) -> Differs | None:
         marks = [_MARK.findall(side.text) for side in (pair.cached, pair.new)]
         if marks[0] != marks[1]:
             return Differs("quote", excerpt(pair.cached.text), excerpt(pair.new.text))
+    empty = [_EMPTY.findall(side.text) for side in (pair.cached, pair.new)]
+    if empty[0] != empty[1]:
+        return Differs("quote", excerpt(" ".join(empty[0])), excerpt(" ".join(empty[1])))
     marked = [[text for text in side if _LITERAL.fullmatch(text)] for side in (ours, theirs)]
     if marked[0] != marked[1]:
         return Differs("quote", excerpt(" ".join(marked[0])), excerpt(" ".join(marked[1])))
