@@ -194,7 +194,9 @@ def test_the_case_of_a_relative_path_counts() -> None:
 
 
 @pytest.mark.parametrize(("cached", "new"), [
-    ('Is "" empty?', 'Is " " empty?'), ("Is '' empty?", "Is it empty?"), ('Split at "", please', 'Split at " ", please'),
+    ('Is "" empty?', 'Is " " empty?'),
+    ("Is '' empty?", "Is it empty?"),
+    ('Split at "", please', 'Split at " ", please'),
 ])
 def test_an_empty_text_between_marks_counts(cached: str, new: str) -> None:
     assert not gate(cached, new)
