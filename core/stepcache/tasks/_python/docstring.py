@@ -56,7 +56,7 @@ def disagreement(cached: str, new: str) -> str:
             left, right = _unpaired(a[i:k], b[j:m])
             found.append((left, right, a[max(i - 2, 0) : i] + a[k : k + 2], b[max(j - 2, 0) : j] + b[m : m + 2]))
     slips = len(meant_a) + len(meant_b)
-    # A word or two set apart change a demand; a text reworded all over says the same thing in other words.
+    # A word or two thrown in change a demand; in a text worded otherwise all over they mostly say it in other words.
     places = sum(bool(left or right) for left, right, *_ in found)
     if degrees and places + inflected < _MIN_REWORDED:
         return "the comparisons in the docstrings differ"
@@ -64,7 +64,7 @@ def disagreement(cached: str, new: str) -> str:
     for left, right, near_lost, near_gained in found:
         if reason := _turn(left, right) or ("" if reworded else _weight(left, right, near_lost, near_gained)):
             return reason
-        if not reworded and _exchanged(left, right, slips):
+        if _exchanged(left, right, slips):
             return "a word of the docstring was exchanged for another one"
     return _literals(ours, theirs, slips)
 
