@@ -68,7 +68,6 @@ def source(prompt: str) -> str:
         ("counts twice", "counts backwards"),
         ("Split the text", "Hash the text"),
         ("than limit letters", "than limit bytes"),
-        ("than limit letters", "than limit characters"),
         ("limit=3", "limit=4"),
         ("(text, limit=3)", "(text, limit)"),
         ("blue river", "blue rivers"),
@@ -95,18 +94,6 @@ def test_a_change_that_the_code_must_heed_is_never_served(was: str, now: str) ->
 )
 def test_mere_wording_is_no_reason_to_ask_again(was: str, now: str) -> None:
     assert source(PROMPT.replace(was, now)) == "cache"
-
-
-def test_in_a_docstring_reworded_all_over_an_exchanged_word_still_counts() -> None:
-    reworded = PROMPT.replace("Split the text into words", "Cut the text into pieces").replace("counts", "weighs")
-    reworded = reworded.replace("otherwise", "else").replace("that is longer", "which is longer")
-    assert disagreement(PROMPT, reworded)
-
-
-def test_among_slips_one_that_makes_another_word_is_a_slip() -> None:
-    messy = PROMPT.replace("otherwise", "othrewise").replace("grade of", "gradw of").replace("vowels", "vowles")
-    assert disagreement(PROMPT, messy.replace("grade is", "grade id").replace("than limit", "then limit")) == ""
-    assert disagreement(PROMPT, messy.replace("Split", "Hash"))
 
 
 def test_the_first_difference_is_told_in_words() -> None:

@@ -324,8 +324,8 @@ def _same_word(one: Token, other: Token, around: Around) -> bool:
     if around.pinned and one.what not in counted and other.what not in counted and inflection_of(a, b):
         return True  # else the larger is not the largest, and one index not all indices
     limit = 1 if min(len(a), len(b)) < 4 else max(2, min(len(a), len(b)) // 3)
-    if one.quoted or other.quoted:
-        return False  # a quoted word is a text of its own; among many slips it is looked at again
+    if _steers(one, other):
+        return False
     familiar = [known(word) or word in around.familiar for word in (a, b)]
     strange = one if familiar[1] else other
     if strange.text in around.identifiers:

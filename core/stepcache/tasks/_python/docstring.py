@@ -56,7 +56,7 @@ def disagreement(cached: str, new: str) -> str:
             left, right = _unpaired(a[i:k], b[j:m])
             found.append((left, right, a[max(i - 2, 0) : i] + a[k : k + 2], b[max(j - 2, 0) : j] + b[m : m + 2]))
     slips = len(meant_a) + len(meant_b)
-    # A word or two thrown in change a demand; in a text worded otherwise all over they mostly say it in other words.
+    # A word or two set apart change a demand; a text reworded all over says the same thing in other words.
     places = sum(bool(left or right) for left, right, *_ in found)
     if degrees and places + inflected < _MIN_REWORDED:
         return "the comparisons in the docstrings differ"
@@ -64,8 +64,6 @@ def disagreement(cached: str, new: str) -> str:
     for left, right, near_lost, near_gained in found:
         if reason := _turn(left, right) or ("" if reworded else _weight(left, right, near_lost, near_gained)):
             return reason
-        if _exchanged(left, right, slips):
-            return "a word of the docstring was exchanged for another one"
     return _literals(ours, theirs, slips)
 
 
@@ -179,22 +177,6 @@ def _weight(left: list[str], right: list[str], near_lost: list[str], near_gained
     if abs(len(plain[0]) - len(plain[1])) > _MAX_RUN:
         return "a demand was added or dropped"
     return ""
-
-
-def _exchanged(left: list[str], right: list[str], slips: int) -> bool:
-    """Whether a word stands in the place of one that means something else: kept, dropped; bytes, characters.
-
-    In a text with several slips, one that makes another word ("is", "id") is a slip like them.
-    """
-    from stepcache._gate.spelling import distance, known
-
-    ours, theirs = ([word for word in side if known(word)] for side in (left, right))
-
-    def stands_for(one: str, other: str) -> bool:
-        allowed = 1 + len(one) // 4 if slips >= _MIN_SLIPS else 0
-        return same_group(one, other) or distance(one, other, allowed) <= allowed
-
-    return bool(ours and theirs) and not all(any(stands_for(one, other) for other in theirs) for one in ours)
 
 
 def _repeats(word: str, near: list[str]) -> bool:

@@ -43,7 +43,7 @@ _SYNONYMS = (
     "add sum plus total addition", "subtract sub minus difference", "multiply mul times product",
     "divide div quotient", "max maximum largest biggest greatest highest", "min minimum smallest least lowest",
     "len length size", "num number nr", "count counter", "avg average mean", "str string text", "idx index position",
-    "list lst array arr", "dict dictionary map mapping", "char character", "fact factorial", "fib fibonacci",
+    "list lst array arr", "dict dictionary map mapping", "char character letter", "fact factorial", "fib fibonacci",
     "remove delete drop erase", "reverse reversed flip", "concat concatenate join", "check test verify validate is",
     "create make build construct", "search locate lookup find", "freq frequency", "int integer", "elem element item",
     "pow power exponentiate", "sort order arrange", "uniq unique distinct", "dup duplicate",
