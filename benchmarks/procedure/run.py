@@ -32,8 +32,8 @@ from stepcache.tasks.procedure import procedure
 Case = Mapping[str, Any]
 HERE = Path(__file__).parent
 FORM = {
-    "en": "Answer in eight numbered steps of one sentence each.",
-    "de": "Antworte in acht nummerierten Schritten von je einem Satz.",
+    "en": "Give six short numbered steps.",
+    "de": "Gib sechs kurze nummerierte Schritte.",
 }
 
 

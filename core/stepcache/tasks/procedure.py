@@ -33,6 +33,7 @@ _HOW_TO = re.compile(
     r"\b(?:Anleitung|Rezept|Schritte?n?|Schritt\s+für\s+Schritt|Reiseplan|Checkliste|Ablauf)\b",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _SERVES = re.compile(
     r"\b(?:serves|servings?:?|for|für|ergibt|portionen:?)\s+(\d{1,4})(?=\s+(?:people|persons?|servings?|guests?|personen|"
     r"portionen|leute|gäste)\b|\s*(?:[.)]|$))", re.IGNORECASE | re.MULTILINE,
@@ -154,13 +155,17 @@ class Procedure(Spec):
             prompt=self._patch_prompt(prompt, old), region=self.region(verdicts), asked=asked, places=tuple(failing))
 
     def _patch_prompt(self, prompt: str, old: Sequence[Step]) -> str:
-        """As few words as do: the request, the steps to write anew, the rules. Kept steps would only cost tokens."""
+        """What is done, the steps to write anew, the rules.
+
+        Of the request itself no more than the question: told its form ("eight steps"), a model writes all of it again.
+        """
         german = self._german(prompt)
         demands = _demands_in_german(self.wanted) if german else _demands_in_english(self.wanted)
-        never = " / ".join(map(repr, self._named_in(old)))
-        before, after = (_frame_in_german if german else _frame_in_english)(demands, never, len(old) == 1)
+        if never := " / ".join(map(repr, self._named_in(old))):
+            demands.append(f"Schreibe nie {never}." if german else f"Never write {never}.")
+        frame = (_frame_in_german if german else _frame_in_english)(len(old) == 1)
         listed = "\n".join(step.text.strip() for step in old)
-        return f"{prompt.rstrip()}\n\n{before}\n\n{listed}\n\n{after}"
+        return f"{_question(self.wanted.base)}\n\n{listed}\n\n{' '.join([frame, *demands])}"
 
     def _german(self, prompt: str) -> bool:
         return any(change.language == "de" for change in self.wanted.changes) or detect_language(prompt) == "de"
@@ -216,35 +221,35 @@ def procedure() -> Task:
     return recognise
 
 
+def _question(base: str) -> str:
+    """The sentence that asks how something is done; the whole request where none is told apart."""
+    sentences = _SENTENCE_END.split(base.strip())
+    return next((sentence for sentence in sentences if _HOW_TO.search(sentence)), base.strip())
+
+
 def _demands_in_english(wanted: Modifiers) -> list[str]:
     return [
-        *(f"Use {change.instead}, not {change.without}." if change.instead else
-          f"Do without {change.without}: put something else in its place." for change in wanted.changes),
+        *(f"Use {change.instead} instead of {change.without}." if change.instead else
+          f"Leave out {change.without} and use something else." for change in wanted.changes),
         *(() if wanted.people is None else (f"Adapt every amount to {wanted.people} people.",)),
     ]
 
 
 def _demands_in_german(wanted: Modifiers) -> list[str]:
     return [
-        *(f"Nimm {change.instead}, nicht {change.without}." if change.instead else
-          f"Es soll ohne {change.without} gehen: setze etwas anderes an die Stelle." for change in wanted.changes),
+        *(f"Nimm {change.instead} statt {change.without}." if change.instead else
+          f"Lass {change.without} weg und nimm etwas anderes." for change in wanted.changes),
         *(() if wanted.people is None else (f"Passe alle Mengen an {wanted.people} Personen an.",)),
     ]
 
 
-def _frame_in_english(demands: list[str], never: str, one: bool) -> tuple[str, str]:
-    step, it, number = ("step", "it", "number") if one else ("steps", "them", "numbers")
-    after = [f"Write {it} anew.", *demands, f"Keep the {number}.", *((f"Never write {never}.",) if never else ()),
-             f"Write nothing but the new {step}."]
-    return f"An older answer has the {step}:", " ".join(after)
+def _frame_in_english(one: bool) -> str:
+    return f"Rewrite only {'this step' if one else 'these steps'}, with the same {'number' if one else 'numbers'}."
 
 
-def _frame_in_german(demands: list[str], never: str, one: bool) -> tuple[str, str]:
-    step, it, number = ("Schritt", "ihn", "Nummer") if one else ("Schritte", "sie", "Nummern")
-    the = ("den", "den neuen") if one else ("die", "die neuen")
-    after = [f"Schreibe {it} neu.", *demands, f"Behalte die {number}.",
-             *((f"Schreibe nie {never}.",) if never else ()), f"Schreibe nur {the[1]} {step}."]
-    return f"Eine ältere Antwort hat {the[0]} {step}:", " ".join(after)
+def _frame_in_german(one: bool) -> str:
+    steps, numbers = ("diesen Schritt", "derselben Nummer") if one else ("diese Schritte", "denselben Nummern")
+    return f"Schreibe nur {steps} um, mit {numbers}."
 
 
 def _failing(verdicts: Sequence[Verdict]) -> list[int]:
