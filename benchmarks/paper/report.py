@@ -387,15 +387,33 @@ def _tokens(rows: Sequence[Row], path: Path) -> Path:
     figure, axes = pyplot.subplots(figsize=(7.5, 4.2), layout="constrained")
     for row in rows:
         ours = row["system"] == "stepcache"
-        axes.scatter(row["tokens_per_request"], 100 * row["correct"], s=70 if ours else 30, zorder=3)
-        axes.annotate(row["system"], (row["tokens_per_request"], 100 * row["correct"]), fontsize=7,
-                      xytext=(5, 4), textcoords="offset points")  # fmt: skip
+        axes.scatter(row["tokens_per_request"], 100 * row["correct"], s=80 if ours else 30, zorder=4 if ours else 3,
+                     color="#2a9d8f" if row["system"].startswith("stepcache") else "#b0522a")  # fmt: skip
+    most = max(row["tokens_per_request"] for row in rows)
+    for group in _near_each_other(rows, most / 10):
+        right = group[-1]["tokens_per_request"]
+        axes.annotate("\n".join(row["system"] for row in group), (right, 100 * group[0]["correct"]), fontsize=7,
+                      xytext=(-8 if right > most / 2 else 8, -4), textcoords="offset points", va="top",
+                      ha="right" if right > most / 2 else "left")  # fmt: skip
     axes.set(xlabel="tokens per request", ylabel="right answers, %", ylim=(0, 105))
     axes.set_title(f"Tokens against correctness, {rows[0]['model']}", fontsize=10)
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=130)
     pyplot.close(figure)
     return path
+
+
+def _near_each_other(rows: Sequence[Row], tokens: float) -> list[list[Row]]:
+    """The systems in groups that one label can name: few tokens apart and as often right."""
+    groups: list[list[Row]] = []
+    for row in sorted(rows, key=lambda row: (row["tokens_per_request"], row["system"])):
+        near = next((group for group in groups if row["tokens_per_request"] - group[0]["tokens_per_request"] < tokens
+                     and abs(row["correct"] - group[0]["correct"]) < 0.03), None)  # fmt: skip
+        if near is None:
+            groups.append([row])
+        else:
+            near.append(row)
+    return groups
 
 
 def write(result: Row, folder: Path) -> None:
