@@ -150,6 +150,25 @@ def test_one_change_patches_one_region_and_keeps_every_other_step(name):
     assert len(model.calls[1][0]) < len(case.prompt) + len(stitch(before[start:stop])) + 400
 
 
+def test_a_patch_is_told_the_question_and_the_steps_but_not_the_form_of_the_whole():
+    """Told to give six steps, a small model writes all six again."""
+    told = []
+
+    def model(prompt: str, purpose: str) -> str:
+        told.append((prompt, purpose))
+        whole = "1. Boil pasta.\n2. Fry garlic in butter.\n3. Serve."
+        return "2. Fry the garlic in oil." if purpose == "patch" else whole
+
+    with StepCache(MemoryStore(), None, tasks=(procedure(), plain_text())) as cache:
+        cache.complete("You are a chef. How do I cook pasta? Give three short numbered steps.", model)
+        cache.complete("You are a chef. How do I cook pasta without butter? Give three short numbered steps.", model)
+    prompt, purpose = told[-1]
+    assert purpose == "patch"
+    assert prompt.startswith("How do I cook pasta?\n\n2. Fry garlic in butter.\n\n")
+    assert "three" not in prompt
+    assert "Never write 'butter'." in prompt
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_changed_request_is_served_again_without_a_model(name):
     case = CASES[name]
