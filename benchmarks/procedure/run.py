@@ -5,7 +5,7 @@
 
 Each case of `cases.json` is asked of a fresh cache with `procedure()`: first its base, so that the model's own reply is
 recorded, then the changed request. Beside it the model is asked the changed request without a cache, which is what
-regenerating costs. What is looked at is told apart from the package's own checks: steps by their lines, what must be
+regenerating costs. What is looked at is told apart from the package's own checks: steps by their numbers, what must be
 absent or present by the regular expressions of the case. At temperature 0 a prompt gets one reply, so replies are
 recorded and a run that was stopped (`--seconds` of asking) goes on where it was.
 """
@@ -35,6 +35,9 @@ FORM = {
     "en": "Give six short numbered steps.",
     "de": "Gib sechs kurze nummerierte Schritte.",
 }
+
+
+_STEP = re.compile(r"^(?=[ \t]*\d{1,2}[.)]\s)", re.MULTILINE)
 
 
 class OutOfTime(Exception):
@@ -75,8 +78,8 @@ def ask(case: Case, model: Asker) -> dict[str, Any]:
 def judge(
     case: Case, base: Result, result: Result, spent: list[dict[str, Any]], fresh: dict[str, Any]
 ) -> dict[str, Any]:
-    """What came of one case, by its lines and regular expressions alone."""
-    old, new = base.output.splitlines(), result.output.splitlines()
+    """What came of one case, by its numbered steps and regular expressions alone."""
+    old, new = ([part.rstrip() for part in _STEP.split(text) if part.strip()] for text in (base.output, result.output))
     kept = sum(one == other for one, other in zip(old, new, strict=False))
     told = {
         "id": case["id"], "prompt": case["prompt"], "source": result.source, "reason": result.decision.reason,
