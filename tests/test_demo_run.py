@@ -22,11 +22,11 @@ def good_model(prompt: str) -> str:
         return f"1. Subtract 3 from both sides: 2{letter} = {right - 3}\n2. Divide by 2: {letter} = {(right - 3) // 2}"
     if "JSON" in prompt:
         return json.dumps(_asked_for(prompt))
-    if "pad thai" in prompt:
-        if "Write nothing but the new step" in prompt:
-            return "3. Add roasted sesame to the pan."
-        nuts = "sesame" if "without peanuts" in prompt else "peanuts"
-        return f"1. Boil the noodles.\n2. Fry the vegetables.\n3. Chop the {nuts} and add them.\n4. Stir.\n5. Serve."
+    if "pancakes" in prompt:
+        if "Rewrite only this step" in prompt:
+            return "2. Pour in the oat milk."
+        milk = "oat milk" if "oat milk" in prompt else "milk"
+        return f"1. Sift the flour.\n2. Pour in the {milk}.\n3. Stir.\n4. Fry.\n5. Serve."
     return "1. Open the settings.\n2. Choose security.\n3. Follow the instructions.\n4. Save."
 
 
@@ -71,8 +71,8 @@ def test_equations_are_rewritten_and_another_person_is_not_mixed_up(tmp_path):
     assert rows["added key"]["source"] == "patch"
     assert rows["another person"]["source"] == "model"
     assert "Bruno" in rows["another person"]["output"]
-    assert (rows["without X"]["source"], rows["without X"]["calls"]) == ("patch", 1)
-    assert "1. Boil the noodles.\n2. Fry the vegetables.\n3. Add roasted sesame" in rows["without X"]["output"]
+    assert (rows["Y instead of X"]["source"], rows["Y instead of X"]["calls"]) == ("patch", 1)
+    assert rows["Y instead of X"]["output"].startswith("1. Sift the flour.\n2. Pour in the oat milk.\n3. Stir.")
 
 
 def test_a_model_that_talks_nonsense_is_not_served(tmp_path):

@@ -34,6 +34,8 @@ from stepcache.stores.memory import MemoryStore
 pytestmark = [pytest.mark.e2e, *(pytest.mark.filterwarnings(f"ignore:{text}") for text in (
     "Received a Pydantic BaseModel V1 schema", "Cannot use method='json_schema'", ".*stream_events.*", ".*is in beta.*",
     "Pydantic serializer warnings",
+)), *(pytest.mark.filterwarnings(f"ignore::{kind}") for kind in (  # the suite never closes a model's clients
+    "ResourceWarning", "pytest.PytestUnraisableExceptionWarning",
 ))]
 
 ENDPOINT: dict[str, Any] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -44,5 +45,7 @@ def _timed(module: str, first: list[str], rounds: int) -> tuple[float, float]:
 
 
 def _run(code: str, *arguments: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}  # as installed packages are
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, env=compiled)
     return done.stdout.strip().splitlines()[-1]

@@ -36,13 +36,18 @@ def _record(kind: str, keys: str, facts: str, values: dict[str, Any]) -> DemoReq
     )
 
 
-def _how_to(kind: str, prompt: str, never: str | None = None) -> DemoRequest:
-    """A small model's advice is not judged, but the list must be there that was asked for, and not what was not."""
-    return DemoRequest(
-        kind=kind,
-        prompt=prompt,
-        passes=lambda reply: numbered_steps(reply) >= 2 and (never is None or never not in reply.casefold()),
-    )
+def _how_to(kind: str, prompt: str, never: str | None = None, instead: str = "") -> DemoRequest:
+    """A small model's advice is not judged, but the list must be there that was asked for, and not what was not.
+
+    `never` is what must not be in it, where it is no part of `instead`, which must.
+    """
+
+    def passes(reply: str) -> bool:
+        said = reply.casefold()
+        kept_out = never is None or never not in said.replace(instead, "")
+        return numbered_steps(reply) >= 2 and instead in said and kept_out
+
+    return DemoRequest(kind=kind, prompt=prompt, passes=passes)
 
 
 DEMO: tuple[DemoRequest, ...] = (
@@ -66,6 +71,10 @@ DEMO: tuple[DemoRequest, ...] = (
     _how_to(
         "opposite", "How do I disable two-factor authentication on a GitHub account? Give four short numbered steps."
     ),
-    _how_to("recipe", "How do I cook pad thai? Give five short numbered steps."),
-    _how_to("without X", "How do I cook pad thai without peanuts? Give five short numbered steps.", never="peanut"),
+    _how_to("recipe", "How do I make pancakes? Answer in eight numbered steps of one sentence each."),
+    _how_to(
+        "Y instead of X",
+        "How do I make pancakes with oat milk instead of milk? Answer in eight numbered steps of one sentence each.",
+        never="milk", instead="oat milk",
+    ),
 )
