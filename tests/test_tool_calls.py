@@ -421,3 +421,54 @@ def test_tools_changed_after_the_task_was_made_do_not_count() -> None:
     assert before is not None
     assert after is not None
     assert before.identity == after.identity == spec_of().identity
+
+
+def one_parameter(schema: Any) -> list[dict[str, Any]]:
+    return [{"name": "paint", "parameters": {"type": "object", "properties": {"coat": schema}, "required": ["coat"]}}]
+
+
+@pytest.mark.parametrize(("schema", "passing", "failing"), [
+    ({"type": ["string", "null"]}, ["red", None], [3]),
+    ({"type": ["int", "float"]}, [3, 2.5], ["red"]),
+    ({"type": "string", "allowed_values": ["red", "blue"]}, ["red"], ["green"]),
+    ({"$ref": "#/$defs/coat", "$defs": {"coat": {"type": "string"}}}, [], [True]),
+])
+def test_the_words_that_tool_lists_use_for_types_and_choices_are_understood(schema, passing, failing) -> None:
+    prompt = "Paint it red with 3 coats of 2.5 mm, not green, and true to life."
+    for value in passing:
+        assert check([{"name": "paint", "arguments": {"coat": value}}], prompt, one_parameter(schema)).ok, value
+    for value in failing:
+        assert not check([{"name": "paint", "arguments": {"coat": value}}], prompt, one_parameter(schema)).ok, value
+
+
+def test_tools_are_json_values_of_any_mapping_and_of_a_depth_that_can_be_read() -> None:
+    from types import MappingProxyType
+
+    seen = tool_calls([MappingProxyType(BOOK)])(Request(PROMPT))  # type: ignore[list-item]
+    assert seen is not None
+    assert seen.identity == tool_calls([BOOK])(Request(PROMPT)).identity  # type: ignore[union-attr]
+    with pytest.raises(ConfigurationError, match="JSON values only"):
+        tool_calls([{"name": "paint", "parameters": {"default": object()}}])
+    deep: Any = {}
+    for _ in range(150):
+        deep = {"properties": {"a": deep}}
+    with pytest.raises(ConfigurationError, match="deep"):
+        tool_calls([{"name": "paint", "parameters": deep}])
+
+
+def test_an_endless_reply_holds_no_calls() -> None:
+    verdict = spec_of().check(json.dumps(CALLS) + " " * 2_000_000)
+    assert not verdict.ok
+    assert "too long" in verdict.detail
+
+
+@pytest.mark.parametrize("trace", ["", "{", "[]", "7", '{"tool": 1}', "[" * 5_000])
+def test_a_record_that_does_not_tell_its_tools_is_none_of_these(trace: str) -> None:
+    from dataclasses import replace
+
+    cache = StepCache(MemoryStore(), None, tasks=(tool_calls(TOOLS),))
+    assert cache.record(PROMPT, json.dumps(CALLS))
+    entry, = (entry for entry, _ in cache.store.scan())
+    spec = spec_of()
+    assert all(spec.verify(entry.steps, entry))
+    assert not any(spec.verify(entry.steps, replace(entry, trace=trace)))
