@@ -472,3 +472,30 @@ def test_a_record_that_does_not_tell_its_tools_is_none_of_these(trace: str) -> N
     spec = spec_of()
     assert all(spec.verify(entry.steps, entry))
     assert not any(spec.verify(entry.steps, replace(entry, trace=trace)))
+
+
+@pytest.mark.parametrize(("prompt", "schema", "passing", "failing"), [
+    ("Paint it matt b,5 or c.", {"type": "string"}, ["b"], ["d"]),
+    ("Paint it red.", {"type": "string", "allowed_values": "red or blue"}, ["red"], []),  # no list says nothing
+    ("Paint it red.", {"anyOf": [{"type": "string"}, {"type": "null"}]}, ["red", None], [3]),
+    ("Paint it 3 times.", {"$ref": "colours.json"}, [], [3]),  # nothing is fetched
+])
+def test_values_stand_in_the_request_as_they_are(prompt, schema, passing, failing) -> None:
+    for value in passing:
+        assert check([{"name": "paint", "arguments": {"coat": value}}], prompt, one_parameter(schema)).ok, value
+    for value in failing:
+        assert not check([{"name": "paint", "arguments": {"coat": value}}], prompt, one_parameter(schema)).ok, value
+
+
+def test_an_amount_beyond_all_reckoning_is_named_by_no_request() -> None:
+    reply = '[{"name": "paint", "arguments": {"coat": 1e999999}}]'
+    verdict = spec_of("Paint it 1e999999 times.", one_parameter({"type": "number"})).check(reply)
+    assert not verdict.ok
+
+
+def test_tools_may_hold_themselves() -> None:
+    tools = [{"name": "paint", "parameters": {
+        "type": "object", "properties": {"coat": {"type": "string"}, "under": {"$ref": "#"}}, "required": ["coat"]}}]
+    reply = [{"name": "paint", "arguments": {"coat": "red", "under": {"coat": "white"}}}]
+    assert check(reply, "Paint it red over white.", tools).ok
+    assert not check(reply, "Paint it red over blue.", tools).ok
