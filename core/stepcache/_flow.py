@@ -218,12 +218,17 @@ def _exact(entry: Entry) -> Reuse:
 
 
 def _broken_task(error: Exception, policy: Policy) -> Plan:
+    _warn_of(error, policy)
+    return Plan(decision=Miss(reason=f"a task or spec failed ({type(error).__name__})"), spec=None, key="",
+                cacheable=False)
+
+
+def _warn_of(error: Exception, policy: Policy) -> None:
+    """Say that a task or spec failed; raise it where the policy is strict."""
     if policy.strict:
         raise error
     _log.warning("a task or spec failed (%s); the model answers and nothing is recorded", loggable(error))
     _log.debug("a task or spec failed", exc_info=error)
-    return Plan(decision=Miss(reason=f"a task or spec failed ({type(error).__name__})"), spec=None, key="",
-                cacheable=False)
 
 
 def _second_opinion(
@@ -292,7 +297,7 @@ def record(request: Request, completion: Completion, world: World) -> Generator[
         spec = recognise(request, world.tasks)
         template = "" if spec is None else _template(request, spec)
     except Exception as error:  # a user's task or spec; nothing is recorded, but the caller goes on
-        _broken_task(error, world.policy)
+        _warn_of(error, world.policy)
         return False
     if spec is None or len(request.prompt) > world.policy.max_chars:
         return False
@@ -424,7 +429,7 @@ def _served(tally: _Tally) -> Generator[Effect, Any, Result | None]:
 
 def _gave_up(tally: _Tally, error: Exception) -> None:
     """Go on without the spec that failed."""
-    _broken_task(error, tally.world.policy)
+    _warn_of(error, tally.world.policy)
     tally.made = replace(tally.made, spec=None, cacheable=False)
 
 

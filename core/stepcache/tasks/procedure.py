@@ -128,8 +128,8 @@ class Procedure(Spec):
         text = _content(step)
         reasons = {
             str(change): f"it names {word!r}, but the request is {change}" for change in new
-            if (word := next((word for says in (mentions, referred)
-                              if (word := says(text, change.without, change.instead, change.language))), ""))
+            if (word := mentions(text, change.without, change.instead, change.language)
+                or referred(text, change.without, change.instead, change.language))
         }
         if self.wanted.people != people and bears_amount(text):
             reasons[_PEOPLE] = f"it says how much, but the request is for {self.wanted.people} people"
