@@ -1,4 +1,4 @@
-"""Beside values copied out of the request, a patch adds none that the request does not hold."""
+"""No other request is answered with a value that was made up, and a patch adds none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from stepcache import StepCache
-from stepcache.tasks._json.grounding import fits
+from stepcache.tasks._json.grounding import fits, invented
 from stepcache.testing import HashEmbedder, ScriptedModel
 
 FACTS = "Paper Moon was directed by Peter Bogdanovich in 1973, is rated 8 by four critics and stars Tatum Neal."
@@ -87,3 +87,96 @@ def test_the_items_of_a_list_are_looked_up_as_well() -> None:
 def test_a_request_too_long_to_be_looked_through_is_no_measure() -> None:
     assert not fits(KEPT, 9, FACTS)
     assert fits(KEPT, 9, FACTS + " " * 60_000)
+
+
+PLANT = "The peace lily comes from Colombia, grows 60 centimetres tall, has 12 leaves and was named by Ines Mora."
+
+
+@pytest.mark.parametrize("value", [
+    {"plant": "Peace lilies", "height": 60, "origin": "Colombia", "namer": "Ines Mora"},
+    {"height": "60 centimetres", "leaves": "12", "twelve": 12},
+    {"kind": "houseplant", "likely": 0.95, "toxic": True, "buyer": None},  # found, not copied
+    {"summary": "A Lily of South America that reaches 2 feet at most"},  # told in words of its own
+    {"named": {"by": ["Ines", "Mora"]}, "counts": [60, 12]},
+])
+def test_what_the_request_says_or_what_is_told_in_other_words_is_not_invented(value: object) -> None:
+    assert invented(value, {}, PLANT) is None
+
+
+@pytest.mark.parametrize(("value", "path"), [
+    ({"plant": "peace lily", "origin": "Cuba"}, ("origin",)),
+    ({"height": 61}, ("height",)),
+    ({"height": "h_60"}, ("height",)),
+    ({"page": "plants/lily"}, ("page",)),
+    ({"named": {"by": ["Ines", "Mara"]}}, ("named", "by", 1)),
+    ([{"leaves": 12}, {"leaves": 13}], (1, "leaves")),
+    ({"plant": "Colombia", "origin": "Colombia"}, ("origin",)),  # said once, of one thing
+])
+def test_names_and_numbers_from_nowhere_are(value: object, path: tuple[str | int, ...]) -> None:
+    assert invented(value, {}, PLANT) == path
+
+
+@pytest.mark.parametrize("about", [
+    "Make up a wizard named Merlin Ambrosius from the Black Forest, as odd as can be.",
+    "Three facts about Cuba",
+    "Denke dir eine Person aus einer Stadt im Norden aus, mit einem Beruf und einer Katze.",
+])
+def test_where_the_request_tells_little_values_are_the_models_to_find(about: str) -> None:
+    assert invented({"name": "Oda Krull", "age": 61, "town": "Kiel"}, {}, about) is None
+
+
+def test_german_nouns_are_no_names_but_numbers_count() -> None:
+    told = "Die Rechnung mit der Nummer 77 vom 3. Mai über 120 Euro ging an Frau Berger und ein Bote trug sie aus."
+    assert invented({"betrag": 120, "nummer": 77}, {}, told) is None
+    assert invented({"betrag": 130}, {}, told) == ("betrag",)
+
+
+def test_what_the_schema_lists_or_says_may_stand() -> None:
+    listed = {"type": "object", "properties": {"light": {"enum": ["Sun", "Shade"]}, "zone": {"const": 11}}}
+    assert invented({"light": "Shade", "zone": 11}, listed, PLANT) is None
+    described = {"type": "object", "properties": {"size": {"description": "Small, Medium or Large"}}}
+    assert invented({"size": "Large"}, described, PLANT, json.dumps(described)) is None
+    assert invented({"size": "Huge"}, described, PLANT, json.dumps(described)) == ("size",)
+
+
+def test_texts_too_long_to_be_looked_through_are_no_measure() -> None:
+    assert invented({"height": 61}, {}, PLANT + " " * 60_000) is None
+    assert invented({"height": 61}, {}, PLANT, " " * 60_001) is None
+    assert invented({"heights": [61] * 201}, {}, PLANT) is None
+
+
+def _plant(keys: str, prefix: str = "") -> str:
+    return f"{prefix}Return only a JSON object with the keys {keys}. {PLANT}"
+
+
+def test_a_reply_with_a_made_up_value_answers_only_the_very_same_request() -> None:
+    cache = StepCache.open(":memory:", embedder=HashEmbedder())
+    wrong, right = '{"origin": "Cuba", "height": 60}', '{"origin": "Colombia", "height": 60}'
+    assert cache.complete(_plant("origin and height"), ScriptedModel(wrong)).recorded
+    again = cache.complete(_plant("origin and height"), ScriptedModel("not called"))
+    assert (again.source, again.output) == ("cache", wrong)
+    model = ScriptedModel(right)
+    other = cache.complete(_plant("origin and height", "Please: "), model)
+    assert (other.source, other.output, len(model.calls)) == ("model", right, 1)
+    assert other.decision.outcome == "skip"
+    assert "/origin" in other.decision.reason
+    assert "Cuba" not in other.decision.reason
+    # The right one serves from now on.
+    third = cache.complete(_plant("height and origin"), ScriptedModel("not called"))
+    assert json.loads(third.output) == json.loads(right)
+
+
+def test_a_made_up_value_that_is_not_wanted_any_more_is_dropped() -> None:
+    cache = StepCache.open(":memory:", embedder=HashEmbedder())
+    cache.complete(_plant("origin and height"), ScriptedModel('{"origin": "Cuba", "height": 60}'))
+    result = cache.complete(_plant("height"), ScriptedModel("not called"))
+    assert (result.source, json.loads(result.output)) == ("rewrite", {"height": 60})
+
+
+def test_a_patch_with_a_made_up_name_is_not_spliced() -> None:
+    cache = StepCache.open(":memory:", embedder=HashEmbedder())
+    cache.complete(_plant("origin and height"), ScriptedModel('{"origin": "Colombia", "height": 60}'))
+    whole = '{"origin": "Colombia", "height": 60, "namer": "Ines Mora"}'
+    model = ScriptedModel(['{"namer": "Bo Diaz"}', whole])
+    assert cache.complete(_plant("origin, height and namer"), model).output == whole
+    assert [purpose for _, purpose in model.calls] == ["patch", "repair"]

@@ -17,7 +17,7 @@ __all__ = ["decision_html", "result_html", "stats_html"]
 _MAX_STEPS = 60  # shown of one reply
 _OF_PROMPT = 600  # characters shown of a recorded prompt
 _FROM = {"cache": "from the cache", "rewrite": "made right by computation", "patch": "patched by one model call",
-         "repair": "asked again and now right", "fallback": "computed", "model": "from the model"}
+         "repair": "put right after a reply that failed", "fallback": "computed", "model": "from the model"}
 
 
 def result_html(result: Result) -> str:
@@ -26,7 +26,7 @@ def result_html(result: Result) -> str:
     facts = [_counted(result.calls, "model call"), _tokens(result.saved)]
     if result.kept:
         facts.append(f"{result.kept} of {_counted(len(result.steps), 'step')} kept")
-    facts.append("verified" if result.verified else "NOT verified" + (
+    facts.append(("verified" if result.verified else "NOT verified") + (
         f": {said(result.verdict.detail)}" if result.verdict.detail else ""))
     if "total" in result.seconds:
         facts.append(_time(result.seconds["total"]))

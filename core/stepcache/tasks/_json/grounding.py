@@ -1,7 +1,9 @@
-"""Whether patched values are of the request, where all recorded values are copied out of its text.
+"""Whether the values of a reply are of the request.
 
-Beside such values stands no number that the request does not hold, no text where it writes a number, and no object
-where all is flat. Texts as such are not looked up: a summary or a category is written in words of its own.
+`invented` is for recorded values: where a request carries the facts, a name or a number that it does not hold was made
+up, and another request may not be answered with it. `fits` is for patched values, where all recorded values are copied
+out of the request's text: beside such values stands no number that it does not hold, no text where it writes a number,
+and no object where all is flat. A summary or a category is written in words of its own, which are not looked up.
 """
 
 from __future__ import annotations
@@ -9,13 +11,103 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["fits"]
+from stepcache.tasks._json.shape import child, plain
+from stepcache.tasks._json.spans import Path
+
+if TYPE_CHECKING:
+    from stepcache.tasks._tools.ground import Grounds
+
+__all__ = ["fits", "invented"]
 
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?")
 _FEWEST = 2  # recorded values that show that the reply is copied from the request
 _MOST = 200
+_FACTS = 3  # names and numbers from which on a request is taken to carry what is to be said
+_FACTS_WORDS = 8
+_SHORT = 4  # words; longer texts are told in words of their own
+_WORD = re.compile(r"\S+")
+_SENTENCE_END = (".", ":", "!", "?")
+_OF_ADDRESSES = frozenset("/\\@_")
+_GERMAN = frozenset({"der", "die", "das", "und", "ein", "eine", "einen", "einer", "mit", "für", "im", "von", "ist"})
+
+
+def invented(value: Any, schema: Any, about: str, schema_text: str = "") -> Path | None:
+    """Where a reply first holds a name or a number that its request, carrying the facts `about`, doesn't hold.
+
+    None: nowhere, or the request doesn't carry the facts, so that values are the model's to find. What the schema lists
+    (`enum`, `const`) or its text says may stand as well. A name that the request holds once is said of one thing, so a
+    second key with the same name is one made up.
+    """
+    from stepcache.tasks._tools.ground import MAX_PROMPT, grounds, normal, stands_in  # its tables are read on first use
+
+    if len(about) > MAX_PROMPT or len(schema_text) > MAX_PROMPT or not _carries_facts(about):
+        return None
+    leaves = list(_places(value, schema, schema, ()))
+    if len(leaves) > _MOST:
+        return None
+    said = normal(about)
+    for path, leaf, part in leaves:
+        if "enum" in part or "const" in part or not _factual(leaf):
+            continue
+        if stands_in(normal(str(leaf)), said) or _stands(leaf, grounds(about)):  # most stand there letter for letter
+            continue
+        if not schema_text or not _stands(leaf, grounds(schema_text)):
+            return path
+    return _repeated(value, said)
+
+
+def _carries_facts(about: str) -> bool:
+    """Whether a text tells something: several names and numbers in some words."""
+    words = _WORD.findall(about)
+    if len(words) < _FACTS_WORDS:
+        return False
+    nouns = len(_GERMAN.intersection(words)) > 1  # a German noun begins with a capital, too: only numbers tell there
+    facts, before, named = 0, ".", False
+    for word in words:
+        name = word[0].isupper() and not before.endswith(_SENTENCE_END) and not nouns
+        facts += any(map(str.isdigit, word)) or (name and not named)  # names in a row are one
+        before, named = word, name
+        if facts >= _FACTS:
+            return True
+    return False
+
+
+def _factual(leaf: Any) -> bool:
+    """Whether a value is copied rather than found: a number, or a short text with a name, a number or an address."""
+    if not isinstance(leaf, str):
+        return not 0 < leaf < 1  # a probability, a score
+    named = any(char.isupper() or char.isdigit() or char in _OF_ADDRESSES for char in leaf)
+    return named and len(leaf.split()) <= _SHORT
+
+
+def _stands(leaf: Any, request: Grounds) -> bool:
+    return request.has_text(leaf) if isinstance(leaf, str) else request.has_number(leaf)
+
+
+def _repeated(value: Any, about: str) -> Path | None:
+    """The key of an object whose name another key holds already, where the request says it once."""
+    seen: set[str] = set()
+    for key, part in value.items() if isinstance(value, dict) else ():
+        if isinstance(part, str) and _factual(part):
+            name = part.casefold()
+            if name in seen and about.count(name) == 1:
+                return (key,)
+            seen.add(name)
+    return None
+
+
+def _places(value: Any, schema: Any, root: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
+    """The texts and numbers of a JSON value, each with its path and what its schema says."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _places(inner, child(schema, key, root), root, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _places(inner, child(schema, index, root), root, (*path, index))
+    elif value is not None and not isinstance(value, bool):
+        yield path, value, plain(schema, root)
 
 
 def fits(recorded: Any, value: Any, about: str) -> bool:
@@ -24,24 +116,21 @@ def fits(recorded: Any, value: Any, about: str) -> bool:
     `recorded` is the reply's value before the change, with whatever of it is not kept: it shows how such replies are
     written.
     """
-    from stepcache.tasks._tools.ground import MAX_PROMPT, Grounds, grounds  # its tables are read on first use
+    from stepcache.tasks._tools.ground import MAX_PROMPT, grounds  # its tables are read on first use
 
     if len(about) > MAX_PROMPT:
         return True
     request = grounds(about)
 
-    def stands(leaf: Any, request: Grounds = request) -> bool:
-        return request.has_text(leaf) if isinstance(leaf, str) else request.has_number(leaf)
-
     held = list(_leaves(recorded))
-    if not _FEWEST <= len(held) <= _MOST or not all(map(stands, held)):
+    if not _FEWEST <= len(held) <= _MOST or not all(_stands(leaf, request) for leaf in held):
         return True  # the reply is not made of the request's words alone
     if _nested(value) and not any(map(_nested, recorded.values() if isinstance(recorded, dict) else recorded)):
         return False
     bare = not any(isinstance(leaf, str) and _PLAIN.fullmatch(leaf) for leaf in held)
     for leaf in _leaves(value):
         if not isinstance(leaf, str):
-            if not stands(leaf):
+            if not _stands(leaf, request):
                 return False
         elif bare and _PLAIN.fullmatch(leaf) and request.has_number(Decimal(leaf)) and not _quoted(leaf, about):
             return False

@@ -23,7 +23,7 @@ from stepcache.tasks._json.demand import (
 )
 from stepcache.tasks._json.extract import Found, Refused, extract
 from stepcache.tasks._json.failures import Failure
-from stepcache.tasks._json.grounding import fits
+from stepcache.tasks._json.grounding import fits, invented
 from stepcache.tasks._json.spans import Path, pieces, pointer, span_at
 from stepcache.tasks._json.splice import drop_members, put_member, replace_span
 from stepcache.tasks._spec import Spec
@@ -132,8 +132,14 @@ class JsonSpec(Spec):
             failures += self._changed(found.value, cached, failures)
             if self.bare and found.json != text.strip():
                 failures.append(Failure((), "extra", "has text around its JSON"))
-        said = named(failures) or ("almost JSON, read after mending" if found.repaired else "")
-        return JsonVerdict(not failures, "json", said, tuple(failures))
+        return JsonVerdict(not failures, "json", named(failures) or self._remark(found), tuple(failures))
+
+    def _remark(self, found: Found) -> str:
+        """What there is to say of a reply that passes."""
+        if found.repaired:
+            return "almost JSON, read after mending"
+        path = self._invented(found.value)
+        return "" if path is None else f"only for the very same request: {pointer(path)} {_MADE_UP}"
 
     def mend(self, text: str) -> str | None:
         """Make a fresh failing reply right by computation: mend it where allowed, drop forbidden keys; else None."""
@@ -151,9 +157,14 @@ class JsonSpec(Spec):
         schema = self.schema_of(value)
         if unrelated(value, schema, before, alone=not self.about):
             return [Failure((), "wrong", "belongs to a schema with other keys")]
+        if (path := self._invented(value)) is not None:
+            return [Failure((), "wrong", f"can't be kept: {pointer(path)} {_MADE_UP}")]
         gone = {failure.path for failure in known}
         changed = meaning_failures(value, schema, before, same_meaning, conforms)
         return [Failure(path, "wrong", why) for path, why in changed if path not in gone]
+
+    def _invented(self, value: Any) -> Path | None:
+        return invented(value, self.schema_of(value), self.about, self.schema_text)
 
     def failing_share(self, steps: Sequence[Step], verdicts: Sequence[Verdict]) -> float:
         """The share of demanded keys that are missing or fail; 1 where no part of the reply can be kept."""
@@ -252,6 +263,9 @@ class JsonSpec(Spec):
             if not all(fits(before.value, part, self.about) for part in free):
                 return None
             text = self._spliced(text, kept, path, value)
+        patched = extract(text)
+        if isinstance(patched, Refused) or self._invented(patched.value) is not None:
+            return None
         return (Step(text),)
 
     def _spliced(self, text: str, kept: Found, path: Path, value: str) -> str:
@@ -281,6 +295,7 @@ class JsonSpec(Spec):
 
 
 _MAX_QUOTED = 4_000
+_MADE_UP = "is not from the request"
 _EMPTY = frozenset({"{}", "[]", '""'})
 _FORM: dict[Many, str] = {
     "one": "matching",

@@ -19,7 +19,7 @@ from typing import Any
 from stepcache.tasks._python.names import same_word
 from stepcache.tasks._tools.amounts import dates_in, months, number_of, numbers_in, times_in
 
-__all__ = ["MAX_PROMPT", "REFERENCE", "Grounds", "grounds", "ungrounded"]
+__all__ = ["MAX_PROMPT", "REFERENCE", "Grounds", "grounds", "normal", "stands_in", "ungrounded"]
 
 MAX_PROMPT = 60_000
 
@@ -68,8 +68,8 @@ class Grounds:
 
     def has_text(self, value: str) -> bool:
         """Whether the request says this, letter for letter or in other spelling."""
-        wanted = _normal(value)
-        if not wanted or _stands_in(wanted, self.text):
+        wanted = normal(value)
+        if not wanted or stands_in(wanted, self.text):
             return True
         number = number_of(wanted.lstrip("$€£¥").replace(",", ""))
         if number is not None:
@@ -94,7 +94,7 @@ class Grounds:
 
     def _has_formula(self, wanted: str) -> bool:
         formula = _squeezed(wanted)
-        return len(formula) >= _MIN_NAMED and bool(_SIGNS.search(formula)) and _stands_in(formula, self.squeezed)
+        return len(formula) >= _MIN_NAMED and bool(_SIGNS.search(formula)) and stands_in(formula, self.squeezed)
 
     def _has_words(self, wanted: str) -> bool:
         if _SIGNS.search(wanted):
@@ -127,7 +127,7 @@ class Grounds:
 @lru_cache(maxsize=32)
 def grounds(prompt: str) -> Grounds:
     """Prepare a request's words. The prompt must not be longer than `MAX_PROMPT`."""
-    text = _normal(prompt)
+    text = normal(prompt)
     tokens = tuple(_TOKEN.findall(text))
     places: dict[str, list[int]] = {}
     for index, token in enumerate(tokens):
@@ -145,7 +145,8 @@ def grounds(prompt: str) -> Grounds:
     )
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
+    """The spelling in which texts are compared."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES).split())
 
 
@@ -153,7 +154,8 @@ def _squeezed(text: str) -> str:
     return _OPERATOR.sub(r"\1", text.replace("**", "^"))
 
 
-def _stands_in(wanted: str, text: str) -> bool:
+def stands_in(wanted: str, text: str) -> bool:
+    """Whether a normal text stands in another, in no larger word, number or address."""
     at = text.find(wanted)
     while at >= 0:
         if _starts_whole(text, at) and _ends_whole(text, at + len(wanted)):
