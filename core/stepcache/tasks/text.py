@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from stepcache._data import Entry, PatchPlan, Request, Step, Verdict
 from stepcache.errors import ConfigurationError
 from stepcache.protocols import Task
+from stepcache.tasks._count import asked_steps, numbered_steps
 from stepcache.tasks._spec import Spec
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class PlainText(Spec):
     """The words of a reply: reused whole or not at all, never patched.
 
     Nothing of the prompt is accounted for, so the content gate compares all of it. Without demands there is nothing
-    to enforce; with demands a fresh reply is checked and asked for again if it fails one.
+    to enforce; with demands a fresh reply is checked and asked for again if it fails one. A recorded list with more or
+    fewer numbered steps than the prompt's words ask for answers only its own request again.
     """
 
     prompt: str
@@ -52,9 +54,20 @@ class PlainText(Spec):
         return Verdict(verdict.ok, verdict.check or "text", verdict.detail)
 
     def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:
-        if not self.demands:
-            return (Verdict(True, "text"),) * len(steps)
-        return super().verify(steps, cached)
+        text = "".join(step.text for step in steps)
+        verdict = self._counted(text) if cached is not None else None
+        if verdict is None:
+            verdict = self.check(text) if self.demands else Verdict(True, "text")
+        return (verdict,) * len(steps)
+
+    def _counted(self, text: str) -> Verdict | None:
+        """Why a recorded list is not as long as the prompt's own words ask for; None where nothing tells so."""
+        if (asked := asked_steps(self.prompt)) is None:
+            return None
+        found = numbered_steps(_without_thinking(text))
+        if found is None or found == asked:
+            return None
+        return Verdict(False, "steps", f"the recorded list has {found} steps where {asked} are asked for")
 
     def plan_patch(
         self, prompt: str, steps: tuple[Step, ...], verdicts: Sequence[Verdict], cached: Entry | None = None
