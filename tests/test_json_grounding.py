@@ -98,6 +98,8 @@ PLANT = "The peace lily comes from Colombia, grows 60 centimetres tall, has 12 l
     {"kind": "houseplant", "likely": 0.95, "toxic": True, "buyer": None},  # found, not copied
     {"summary": "A Lily of South America that reaches 2 feet at most"},  # told in words of its own
     {"named": {"by": ["Ines", "Mora"]}, "counts": [60, 12]},
+    {"height": "60centimetres", "namer": "Inès-Mora"},
+    {"price": "EUR", "sold": "N/A", "edible": "Unknown", "in stock": "Yes", "score": -0.5},
 ])
 def test_what_the_request_says_or_what_is_told_in_other_words_is_not_invented(value: object) -> None:
     assert invented(value, {}, PLANT) is None
@@ -111,6 +113,10 @@ def test_what_the_request_says_or_what_is_told_in_other_words_is_not_invented(va
     ({"named": {"by": ["Ines", "Mara"]}}, ("named", "by", 1)),
     ([{"leaves": 12}, {"leaves": 13}], (1, "leaves")),
     ({"plant": "Colombia", "origin": "Colombia"}, ("origin",)),  # said once, of one thing
+    ({"namer": "Ines Moran"}, ("namer",)),
+    ({"namer": "nes Mora"}, ("namer",)),
+    ({"code": "6012"}, ("code",)),
+    ({"score": 0}, ("score",)),
 ])
 def test_names_and_numbers_from_nowhere_are(value: object, path: tuple[str | int, ...]) -> None:
     assert invented(value, {}, PLANT) == path
@@ -119,6 +125,7 @@ def test_names_and_numbers_from_nowhere_are(value: object, path: tuple[str | int
 @pytest.mark.parametrize("about", [
     "Make up a wizard named Merlin Ambrosius from the Black Forest, as odd as can be.",
     "Three facts about Cuba",
+    "Imagine Ida Berg at 30 in Graz, then 40 in Linz and 50 in Wels, and describe her.",
     "Denke dir eine Person aus einer Stadt im Norden aus, mit einem Beruf und einer Katze.",
 ])
 def test_where_the_request_tells_little_values_are_the_models_to_find(about: str) -> None:
@@ -132,6 +139,8 @@ def test_german_nouns_are_no_names_but_numbers_count() -> None:
 
 
 def test_what_the_schema_lists_or_says_may_stand() -> None:
+    scale = {"type": "object", "properties": {"stars": {"minimum": 1, "maximum": 5}}}
+    assert invented({"stars": 4}, scale, PLANT) is None
     listed = {"type": "object", "properties": {"light": {"enum": ["Sun", "Shade"]}, "zone": {"const": 11}}}
     assert invented({"light": "Shade", "zone": 11}, listed, PLANT) is None
     described = {"type": "object", "properties": {"size": {"description": "Small, Medium or Large"}}}
@@ -142,7 +151,7 @@ def test_what_the_schema_lists_or_says_may_stand() -> None:
 def test_texts_too_long_to_be_looked_through_are_no_measure() -> None:
     assert invented({"height": 61}, {}, PLANT + " " * 60_000) is None
     assert invented({"height": 61}, {}, PLANT, " " * 60_001) is None
-    assert invented({"heights": [61] * 201}, {}, PLANT) is None
+    assert invented({"heights": [61] * 2_001}, {}, PLANT) is None
 
 
 def _plant(keys: str, prefix: str = "") -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from stepcache import StepCache
@@ -11,7 +13,8 @@ from stepcache.testing import HashEmbedder, ScriptedModel
 
 @pytest.mark.parametrize(("prompt", "count"), [
     ("Explain in four short numbered steps how to repot a houseplant.", 4),
-    ("Give me 12 steps for it", 12),
+    ("How do I reset Windows 11 in 12 simple steps?", 12),
+    ("Explain it with 3 clear, short steps", 3),
     ("Erkläre in drei kurzen Schritten, wie man Tee kocht.", 3),
     ("Explica en cinco pasos cómo hacer té.", 5),
     ("Explique en six étapes comment faire du thé.", 6),
@@ -25,6 +28,22 @@ def test_a_plain_count_of_steps_is_read(prompt: str, count: int) -> None:
     "How do I repot a houseplant?",
     "Explain it in steps.",
     "Explain it in a few short steps.",
+    "How do I make 2 cups of tea in easy steps?",
+    "How do I reset Windows 11 in simple steps?",
+    "Solve x^2 = 4 in clear steps",
+    "List 3 tools and the steps",
+    "What comes after the first three steps of the visa process?",
+    "What are the 12 steps of Alcoholics Anonymous?",
+    "Explain it in 4 steps or fewer",
+    "Explain it in 4 steps at most",
+    "Explain it in 4 steps (max)",
+    "Erkläre es in vier Schritten oder weniger",
+    "en quatre étapes maximum",
+    "en cuatro pasos como máximo",
+    "in 2 plans of 4 steps each",
+    "in 4 steps each with two parts",
+    "in 4.5 steps",
+    "in thirty one steps",
     "Use at most five steps.",
     "Use at least 3 short steps.",
     "Use up to 5 steps",
@@ -33,12 +52,20 @@ def test_a_plain_count_of_steps_is_read(prompt: str, count: int) -> None:
     "three or four steps",
     "höchstens vier Schritte",
     "Fix step 4 of these.",
-    "Take 4 steps back, then list 5 steps.",
+    "Tell me in 4 steps, then in 5 steps.",
     "99 steps",
     "half steps",
 ])
 def test_an_open_or_missing_count_is_none(prompt: str) -> None:
     assert asked_steps(prompt) is None
+
+
+@pytest.mark.parametrize("text", [
+    "a" * 100_000, "a-" * 50_000, "steps " * 16_000, "in 4 short " * 9_000, "1." * 50_000, "1.\n" * 30_000])
+def test_long_texts_take_no_time(text: str) -> None:
+    started = time.process_time()
+    assert (asked_steps(text), numbered_steps(text)) == (None, None)
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(("reply", "count"), [

@@ -1,4 +1,7 @@
-"""How many numbered steps a prompt asks for, and how many a reply has; both may be unknown."""
+"""How many numbered steps a prompt asks for, and how many a reply has; both may be unknown.
+
+Only the plainest wording counts ("in four short steps"), so that no other number of a prompt is taken for it.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,36 @@ import re
 
 __all__ = ["asked_steps", "numbered_steps"]
 
-_STEPS = re.compile(r"((?:[\w-]+[^\S\n]+){1,6})(?:steps|Schritten?|pasos|étapes)\b", re.IGNORECASE)
-# Words before a number that leave the count open.
-_OPEN = frozenset({
-    "least", "most", "to", "than", "about", "around", "roughly", "approximately", "or", "and", "maximum", "minimum",
-    "mindestens", "höchstens", "maximal", "etwa", "ungefähr", "circa", "ca", "bis", "oder", "und", "als",
-    "menos", "más", "máximo", "mínimo", "unos", "o", "y", "a", "que",
-    "moins", "plus", "environ", "ou", "et", "à",
-})  # fmt: skip
-_LOOK_BACK = 2
-_MOST = 50
+_NUMBERS = {
+    word: number
+    for words in (
+        "two three four five six seven eight nine ten eleven twelve",
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        "deux trois quatre cinq six sept huit neuf dix onze douze",
+    )
+    for number, word in enumerate(words.split(), 2)
+}
+_LIKE = (
+    "short|brief|clear|simple|easy|quick|concise|numbered|small|basic|precise|detailed|"
+    "kurzen?|klaren?|einfachen?|nummerierten?|knappen?|courtes?|simples|claires|numérotées|brèves"
+)
+_STEPS = re.compile(
+    rf"(?<![\w-])(?:in|with|using|exactly|mit|genau|en|con|avec|exactement) (?P<count>\d{{1,2}}|{'|'.join(_NUMBERS)}) "
+    rf"(?:(?:{_LIKE}),? ){{0,3}}(?:steps|Schritten|pasos|étapes)\b"
+    # "or fewer", "at most", "each": the count is open, or one of several
+    r"(?! *[,(]? *(?:or|at|max|each|oder|höchstens|maximal|je|o|como|máximo|cada|ou|au|maximum|minimum|chacune?)\b)",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(
     r"^[#>*_ ]{0,8}(?:(?:step|schritt|paso|étape) )?(\d{1,3})(?:[.):]|\*\*)(?=[\s*_]|$)", re.MULTILINE | re.IGNORECASE
 )
 
 
 def asked_steps(prompt: str) -> int | None:
-    """The one exact number of steps that a prompt speaks of ("in four short steps"), or None."""
-    found = {count for match in _STEPS.finditer(prompt) if (count := _exact(match[1].casefold().split())) is not None}
+    """The one exact number of steps that a prompt asks for in the plainest words, or None."""
+    found = {_NUMBERS.get(count.casefold()) or int(count) for count in _STEPS.findall(prompt)}
     return found.pop() if len(found) == 1 else None
-
-
-def _exact(words: list[str]) -> int | None:
-    from stepcache.tasks._tools.amounts import numbers_in  # its tables are read on first use
-
-    for place in range(len(words) - 1, -1, -1):
-        values = numbers_in(words[place])
-        if len(values) == 1 and (value := min(values)).denominator == 1 and 0 < value <= _MOST:
-            return None if _OPEN.intersection(words[max(0, place - _LOOK_BACK) : place]) else int(value)
-    return None
 
 
 def numbered_steps(reply: str) -> int | None:

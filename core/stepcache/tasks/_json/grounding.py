@@ -9,8 +9,11 @@ and no object where all is flat. A summary or a category is written in words of 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from stepcache.tasks._json.shape import child, plain
@@ -30,6 +33,23 @@ _SHORT = 4  # words; longer texts are told in words of their own
 _WORD = re.compile(r"\S+")
 _SENTENCE_END = (".", ":", "!", "?")
 _OF_ADDRESSES = frozenset("/\\@_")
+_MOST_LEAVES = 2_000
+_CODE = 3  # letters; a shorter word in capitals is a currency, a country, a unit
+_NOTHING = frozenset({
+    "n/a", "unknown", "none", "null", "not specified", "not given", "not available", "unspecified", "yes", "no", "true",
+    "false", "unbekannt", "keine", "keiner", "ja", "nein", "desconocido", "ninguno", "sí", "inconnu", "aucun", "oui",
+    "non",
+})  # fmt: skip
+# Words of a request that wants values found rather than copied.
+_FINDING = re.compile(
+    r"\b(?:invent|imagine|imaginary|fictional|fictitious|made-up|make up|mock|dummy|fake|suggest|recommend|"
+    r"erfind\w*|erfunden\w*|fiktiv\w*|denke? dir|inventa|imagina|fictici[oa]s?|inventez?|imaginez|"
+    r"fictifs?|fictives?)\b",
+    re.IGNORECASE,
+)
+_EDGE = 500  # characters at either end of a request, where what is wanted is said
+_PIECE = re.compile(r"\d+|[^\W\d_]+")
+_DIGITS = 7  # from which on a number without letters is an id or a phone number, however it is spaced
 _GERMAN = frozenset({"der", "die", "das", "und", "ein", "eine", "einen", "einer", "mit", "für", "im", "von", "ist"})
 
 
@@ -45,23 +65,28 @@ def invented(value: Any, schema: Any, about: str, schema_text: str = "") -> Path
     if len(about) > MAX_PROMPT or len(schema_text) > MAX_PROMPT or not _carries_facts(about):
         return None
     leaves = list(_places(value, schema, schema, ()))
-    if len(leaves) > _MOST:
+    if len(leaves) > _MOST_LEAVES:
         return None
-    said = normal(about)
+    said, known = normal(about), set()
     for path, leaf, part in leaves:
-        if "enum" in part or "const" in part or not _factual(leaf):
+        if leaf in known or "enum" in part or "const" in part or not _factual(leaf) or _scaled(leaf, part):
             continue
-        if stands_in(normal(str(leaf)), said) or _stands(leaf, grounds(about)):  # most stand there letter for letter
-            continue
-        if not schema_text or not _stands(leaf, grounds(schema_text)):
+        # Most stand there letter for letter.
+        if not (
+            stands_in(normal(str(leaf)), said)
+            or _stands(leaf, grounds(about))
+            or (isinstance(leaf, str) and _spelt(leaf, _pieces(about)))
+            or (schema_text and _stands(leaf, grounds(schema_text)))
+        ):
             return path
+        known.add(leaf)
     return _repeated(value, said)
 
 
 def _carries_facts(about: str) -> bool:
     """Whether a text tells something: several names and numbers in some words."""
     words = _WORD.findall(about)
-    if len(words) < _FACTS_WORDS:
+    if len(words) < _FACTS_WORDS or _FINDING.search(f"{about[:_EDGE]} {about[-_EDGE:]}"):
         return False
     nouns = len(_GERMAN.intersection(words)) > 1  # a German noun begins with a capital, too: only numbers tell there
     facts, before, named = 0, ".", False
@@ -77,9 +102,37 @@ def _carries_facts(about: str) -> bool:
 def _factual(leaf: Any) -> bool:
     """Whether a value is copied rather than found: a number, or a short text with a name, a number or an address."""
     if not isinstance(leaf, str):
-        return not 0 < leaf < 1  # a probability, a score
+        return leaf == 0 or not -1 < leaf < 1  # a probability, a score
+    if leaf.strip().casefold() in _NOTHING or (leaf.isalpha() and leaf.isupper() and len(leaf) <= _CODE):
+        return False
     named = any(char.isupper() or char.isdigit() or char in _OF_ADDRESSES for char in leaf)
     return named and len(leaf.split()) <= _SHORT
+
+
+def _scaled(leaf: Any, part: Any) -> bool:
+    """Whether a number is a mark on a scale that the schema gives."""
+    return not isinstance(leaf, str) and "minimum" in part and "maximum" in part
+
+
+@lru_cache(maxsize=8)
+def _pieces(text: str) -> tuple[str, frozenset[int]]:
+    """A text's words and numbers without accents and what stands between them, and where each begins or ends."""
+    marks = (char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    found = _PIECE.findall("".join(marks).casefold())
+    return "".join(found), frozenset(accumulate(map(len, found), initial=0))
+
+
+def _spelt(leaf: str, request: tuple[str, frozenset[int]]) -> bool:
+    """Whether a request says a text in other spelling: "60cm" for "60 cm", "Jose" for "José", a spaced number."""
+    (wanted, _), (text, bounds) = _pieces(leaf), request
+    if not wanted or (wanted.isdigit() and len(wanted) < _DIGITS):
+        return False
+    at = text.find(wanted)
+    while at >= 0:
+        if at in bounds and at + len(wanted) in bounds:
+            return True
+        at = text.find(wanted, at + 1)
+    return False
 
 
 def _stands(leaf: Any, request: Grounds) -> bool:
@@ -90,7 +143,7 @@ def _repeated(value: Any, about: str) -> Path | None:
     """The key of an object whose name another key holds already, where the request says it once."""
     seen: set[str] = set()
     for key, part in value.items() if isinstance(value, dict) else ():
-        if isinstance(part, str) and _factual(part):
+        if isinstance(part, str) and _factual(part) and not any(map(str.isdigit, part)):
             name = part.casefold()
             if name in seen and about.count(name) == 1:
                 return (key,)

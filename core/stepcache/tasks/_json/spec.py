@@ -136,10 +136,10 @@ class JsonSpec(Spec):
 
     def _remark(self, found: Found) -> str:
         """What there is to say of a reply that passes."""
-        if found.repaired:
-            return "almost JSON, read after mending"
-        path = self._invented(found.value)
-        return "" if path is None else f"only for the very same request: {pointer(path)} {_MADE_UP}"
+        said = ["almost JSON, read after mending"] if found.repaired else []
+        if (path := self._invented(found.value)) is not None:
+            said.append(f"only for the very same request: {_MADE_UP} {pointer(path)}")
+        return "; ".join(said)
 
     def mend(self, text: str) -> str | None:
         """Make a fresh failing reply right by computation: mend it where allowed, drop forbidden keys; else None."""
@@ -158,7 +158,7 @@ class JsonSpec(Spec):
         if unrelated(value, schema, before, alone=not self.about):
             return [Failure((), "wrong", "belongs to a schema with other keys")]
         if (path := self._invented(value)) is not None:
-            return [Failure((), "wrong", f"can't be kept: {pointer(path)} {_MADE_UP}")]
+            return [Failure((), "wrong", f"{_MADE_UP} {pointer(path)}")]
         gone = {failure.path for failure in known}
         changed = meaning_failures(value, schema, before, same_meaning, conforms)
         return [Failure(path, "wrong", why) for path, why in changed if path not in gone]
@@ -295,7 +295,7 @@ class JsonSpec(Spec):
 
 
 _MAX_QUOTED = 4_000
-_MADE_UP = "is not from the request"
+_MADE_UP = "has a value that is not from the request, at"
 _EMPTY = frozenset({"{}", "[]", '""'})
 _FORM: dict[Many, str] = {
     "one": "matching",
