@@ -14,14 +14,15 @@ FACTS = "Paper Moon was directed by Peter Bogdanovich in 1973, is rated 8 by fou
 KEPT = {"title": "Paper Moon", "year": 1973}
 
 
-@pytest.mark.parametrize("value", [8, "Tatum Neal", 4, "a drama", None, True, ["Tatum Neal", 8]])
+@pytest.mark.parametrize("value", [8, "Tatum Neal", 4, "a drama", None, True, ["Tatum Neal", 8], "TATUM NEAL", "Critics",
+                                   "paper Moon"])
 def test_what_the_request_holds_or_words_of_ones_own_fit(value: object) -> None:
     assert fits(KEPT, value, FACTS)
 
 
 @pytest.mark.parametrize("value", [1, 8.5, -8, "8", "1973", [8, 9], {"score": 7}, {"score": "8"},
-                                   {"score": 8}, [{"score": 8}]])
-def test_numbers_from_nowhere_and_numbers_as_texts_do_not_fit(value: object) -> None:
+                                   {"score": 8}, [{"score": 8}], "tatum Neal", "Tatum neal", ["peter bogdanovich"]])
+def test_numbers_from_nowhere_numbers_as_texts_and_names_without_capitals_do_not_fit(value: object) -> None:
     assert not fits(KEPT, value, FACTS)
 
 

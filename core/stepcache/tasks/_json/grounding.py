@@ -3,7 +3,7 @@
 `invented` is for recorded values: where a request carries the facts, a name or a number that it does not hold was made
 up, and another request may not be answered with it. `fits` is for patched values, where all recorded values are copied
 out of the request's text: beside such values stands no number that it does not hold, no text where it writes a number,
-and no object where all is flat. A summary or a category is written in words of its own, which are not looked up.
+no name that has lost its capitals, and no object where all is flat. A summary or a category is written in words of its own, which are not looked up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from stepcache.tasks._json.shape import child, plain
@@ -187,7 +187,23 @@ def fits(recorded: Any, value: Any, about: str) -> bool:
                 return False
         elif bare and _PLAIN.fullmatch(leaf) and request.has_number(Decimal(leaf)) and not _quoted(leaf, about):
             return False
+        elif _lowered(leaf, about):
+            return False
     return True
+
+
+def _lowered(leaf: str, about: str) -> bool:
+    """Whether the request says a text with capitals only that the text lacks: a name is copied as it is written."""
+    places = [match.start() for match in re.finditer(re.escape(leaf), about, re.IGNORECASE)]
+    return bool(places) and all(_lacks_capital(leaf, about, at) for at in places)
+
+
+def _lacks_capital(leaf: str, about: str, at: int) -> bool:
+    starts = about[:at].rstrip()[-1:] in {"", ".", ":", "!", "?"}  # the capital of a sentence is no name's
+    return any(
+        written.isupper() and char.islower()
+        for char, written in islice(zip(leaf, about[at:], strict=False), int(starts), None)
+    )
 
 
 def _nested(value: Any) -> bool:
