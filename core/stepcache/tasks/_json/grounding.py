@@ -3,7 +3,8 @@
 `invented` is for recorded values: where a request carries the facts, a name or a number that it does not hold was made
 up, and another request may not be answered with it. `fits` is for patched values, where all recorded values are copied
 out of the request's text: beside such values stands no number that it does not hold, no text where it writes a number,
-no name that has lost its capitals, and no object where all is flat. A summary or a category is written in words of its own, which are not looked up.
+no name that has lost its capitals, and no object where all is flat. A summary or a category is written in words of its
+own, which are not looked up.
 """
 
 from __future__ import annotations
@@ -163,14 +164,16 @@ def _places(value: Any, schema: Any, root: Any, path: Path) -> Iterator[tuple[Pa
         yield path, value, plain(schema, root)
 
 
-def fits(recorded: Any, value: Any, about: str) -> bool:
+def fits(recorded: Any, value: Any, about: str, spelt_out: bool = False) -> bool:
     """Whether a new value of which no schema says anything may stand in a reply to a request with the facts `about`.
 
-    `recorded` is the reply's value before the change, with whatever of it is not kept: it shows how such replies are
-    written.
+    `recorded` is the reply's value before the change: it shows how such replies are written. `spelt_out`: the request
+    names the keys of its inner objects, so that what it names no keys of is none.
     """
     from stepcache.tasks._tools.ground import MAX_PROMPT, grounds  # its tables are read on first use
 
+    if spelt_out and _nested(value):
+        return False
     if len(about) > MAX_PROMPT:
         return True
     request = grounds(about)
@@ -185,11 +188,13 @@ def fits(recorded: Any, value: Any, about: str) -> bool:
         if not isinstance(leaf, str):
             if not _stands(leaf, request):
                 return False
-        elif bare and _PLAIN.fullmatch(leaf) and request.has_number(Decimal(leaf)) and not _quoted(leaf, about):
-            return False
-        elif _lowered(leaf, about):
+        elif _lowered(leaf, about) or (bare and _numeral(leaf, request) and not _quoted(leaf, about)):
             return False
     return True
+
+
+def _numeral(leaf: str, request: Grounds) -> bool:
+    return _PLAIN.fullmatch(leaf) is not None and request.has_number(Decimal(leaf))
 
 
 def _lowered(leaf: str, about: str) -> bool:

@@ -254,13 +254,14 @@ class JsonSpec(Spec):
         if isinstance(kept, Refused) or isinstance(given, Refused) or isinstance(before, Refused):
             return None
         schema = self.schema_of(kept.value)
+        spelt_out = any(shape.declared(shape.child(schema, key, schema), schema) for key in self.keys)
         for name in plan.asked:
             path = _path_of(name, kept.value)
             value = _value_text(given, path)
             if value is None or (value in _EMPTY and plan.schema is not None and _says_nothing(plan.schema)):
                 return None  # nothing said what the value is like, and nothing was said
             free = _free(_at(given.value, path), shape.part_of(schema, path, schema), schema)
-            if not all(fits(before.value, part, self.about) for part in free):
+            if not all(fits(before.value, part, self.about, spelt_out) for part in free):
                 return None
             text = self._spliced(text, kept, path, value)
         patched = extract(text)
