@@ -87,10 +87,10 @@ def test_a_model_that_talks_nonsense_is_not_served(tmp_path):
 
 
 def test_a_served_answer_that_fails_its_check_is_a_failure(tmp_path, monkeypatch):
-    """The cache can't know that a model read the wrong age off the prompt, but the demo's own check does."""
+    """The cache can't know that a model put a fact under the wrong key, but the demo's own check does."""
 
     def misreads(prompt: str) -> str:
-        return good_model(prompt).replace("34", "43")
+        return good_model(prompt).replace('"Anna Berger"', '"Graz"')
 
     with scripted_server(misreads) as server:
         code, told = run_demo(server, tmp_path)

@@ -121,7 +121,9 @@ def test_a_fresh_reply_with_one_key_too_many_is_trimmed_without_asking_again():
     result = cache.complete(PROMPT.format("name and age"), model)
     assert (json.loads(result.output), result.source, len(model.calls)) == (
         {"name": "Bob Lee", "age": 30}, "rewrite", 1)
+    assert (cache.stats().served, cache.stats().mended) == (0, 1)  # the model was called
     assert cache.complete(PROMPT.format("name and age"), model).exact
+    assert (cache.stats().served, cache.stats().mended) == (1, 1)
 
 
 def test_alice_never_gets_bobs_record():

@@ -165,9 +165,14 @@ def _one(seed: int, name: str, system: System, prompt: Prompt, backend: Backend)
         "replayed_calls": spent.replayed_calls,
         "correct": right,
         "integrity": _integrity(prompt, answer.reply),
-        "wrong_serve": not right and answer.source in _FROM_CACHE,
+        "wrong_serve": not right and _served(answer.source, spent.calls),
     }
     return row | _details(prompt, answer)
+
+
+def _served(source: str, calls: int) -> bool:
+    """Whether a reply came out of the cache. A fresh one made right by computation is a rewrite of no recorded reply."""
+    return source in _FROM_CACHE and (source == "patch" or calls == 0)
 
 
 def _details(prompt: Prompt, answer: Answer) -> dict[str, Any]:

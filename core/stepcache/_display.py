@@ -17,7 +17,7 @@ __all__ = ["decision_html", "result_html", "stats_html"]
 _MAX_STEPS = 60  # shown of one reply
 _OF_PROMPT = 600  # characters shown of a recorded prompt
 _FROM = {"cache": "from the cache", "rewrite": "made right by computation", "patch": "patched by one model call",
-         "repair": "put right after a reply that failed", "fallback": "computed", "model": "from the model"}
+         "repair": "asked again and now right", "fallback": "computed", "model": "from the model"}
 
 
 def result_html(result: Result) -> str:

@@ -498,7 +498,7 @@ def _patched(tally: _Tally, steps: tuple[Step, ...], verdict: Verdict, base: Ent
 
 
 def _mend(tally: _Tally, spec: Spec, completion: Completion) -> Generator[Effect, Any, Result | None]:
-    """Make a fresh reply right without asking again, where computation alone can: a repair that costs no call."""
+    """Make a fresh reply right without asking again, where computation alone can."""
     if _cut_off(completion.finish_reason):
         return None
     try:
@@ -508,8 +508,8 @@ def _mend(tally: _Tally, spec: Spec, completion: Completion) -> Generator[Effect
         return None
     if text is None or not (verdict := (yield from tally.check(text))).ok:
         return None
-    taken = yield from tally.save(replace(completion, text=text, payload=None), "repair", verdict)
-    return tally.result(spec.segment(text), "repair", verdict, finish_reason=completion.finish_reason,
+    taken = yield from tally.save(replace(completion, text=text, payload=None), "rewrite", verdict)
+    return tally.result(spec.segment(text), "rewrite", verdict, finish_reason=completion.finish_reason,
                         recorded=taken is not None)
 
 

@@ -58,6 +58,7 @@ class Stats:
     `seconds` has a histogram of seconds for each stage: fetch (by key), template, embed, search, judge, answer, patch,
     repair (the model's calls), check (running a reply's tests), save, block, wait (for the same request under way),
     decide (recognising, comparing, verifying: all the rest) and total.
+    `mended` counts fresh replies made right by computation: their source is "rewrite", but the model was called.
     `saved_each` is one of tokens saved by each request that saved any. `models` counts tokens by the model's name, for
     `money`.
     """
@@ -73,6 +74,7 @@ class Stats:
     unknown: int = 0
     unverified: int = 0
     shadow_wrong: int = 0
+    mended: int = 0
     entries: int = 0
     seconds: Mapping[str, Histogram] = field(default_factory=dict)
     saved_each: Histogram = field(default_factory=lambda: Histogram.of((), TOKENS))
@@ -81,7 +83,7 @@ class Stats:
     @property
     def served(self) -> int:
         """Requests answered from the cache without a model call (reuse and rewrite)."""
-        return self.sources.get("cache", 0) + self.sources.get("rewrite", 0)
+        return self.sources.get("cache", 0) + self.sources.get("rewrite", 0) - self.mended
 
     def money(self, prices: Mapping[str, Price]) -> Money:
         """What the calls cost and what was saved, by prices of a million tokens for each model's name.
@@ -232,6 +234,7 @@ class Tallies:
                 tally.misses[decision.reason] += 1
             if result.calls:
                 plain["calls"] += result.calls
+                plain["mended"] += result.source == "rewrite"
             if tokens:
                 plain["tokens"] += tokens
             if tokens is None or result.saved is None:
