@@ -171,7 +171,7 @@ def _one(seed: int, name: str, system: System, prompt: Prompt, backend: Backend)
 
 
 def _served(source: str, calls: int) -> bool:
-    """Whether a reply came out of the cache. A fresh one made right by computation is a rewrite of no recorded reply."""
+    """Whether a reply came out of the cache; a fresh one made right by computation is a rewrite of no recorded one."""
     return source in _FROM_CACHE and (source == "patch" or calls == 0)
 
 
