@@ -76,7 +76,7 @@ def invented(value: Any, schema: Any, about: str, schema_text: str = "") -> Path
         if not (
             stands_in(normal(str(leaf)), said)
             or _stands(leaf, grounds(about))
-            or (isinstance(leaf, str) and _spelt(leaf, _pieces(about)))
+            or (isinstance(leaf, str) and _spelt(leaf, about))
             or (schema_text and _stands(leaf, grounds(schema_text)))
         ):
             return path
@@ -115,17 +115,22 @@ def _scaled(leaf: Any, part: Any) -> bool:
     return not isinstance(leaf, str) and "minimum" in part and "maximum" in part
 
 
+def _pieces(text: str) -> list[str]:
+    """A text's words and numbers, without accents and what stands between them."""
+    letters = (char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return _PIECE.findall("".join(letters).casefold())
+
+
 @lru_cache(maxsize=8)
-def _pieces(text: str) -> tuple[str, frozenset[int]]:
-    """A text's words and numbers without accents and what stands between them, and where each begins or ends."""
-    marks = (char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    found = _PIECE.findall("".join(marks).casefold())
+def _joined(about: str) -> tuple[str, frozenset[int]]:
+    """The pieces of a request in one, and where each begins or ends."""
+    found = _pieces(about)
     return "".join(found), frozenset(accumulate(map(len, found), initial=0))
 
 
-def _spelt(leaf: str, request: tuple[str, frozenset[int]]) -> bool:
+def _spelt(leaf: str, about: str) -> bool:
     """Whether a request says a text in other spelling: "60cm" for "60 cm", "Jose" for "José", a spaced number."""
-    (wanted, _), (text, bounds) = _pieces(leaf), request
+    wanted, (text, bounds) = "".join(_pieces(leaf)), _joined(about)
     if not wanted or (wanted.isdigit() and len(wanted) < _DIGITS):
         return False
     at = text.find(wanted)
