@@ -54,20 +54,15 @@ class PlainText(Spec):
         return Verdict(verdict.ok, verdict.check or "text", verdict.detail)
 
     def verify(self, steps: Sequence[Step], cached: Entry | None = None) -> tuple[Verdict, ...]:
-        text = "".join(step.text for step in steps)
-        verdict = self._counted(text) if cached is not None else None
-        if verdict is None:
-            verdict = self.check(text) if self.demands else Verdict(True, "text")
-        return (verdict,) * len(steps)
-
-    def _counted(self, text: str) -> Verdict | None:
-        """Why a recorded list is not as long as the prompt's own words ask for; None where nothing tells so."""
-        if (asked := asked_steps(self.prompt)) is None:
-            return None
-        found = numbered_steps(_without_thinking(text))
-        if found is None or found == asked:
-            return None
-        return Verdict(False, "steps", f"the recorded list has {found} steps where {asked} are asked for")
+        asked = asked_steps(self.prompt) if cached is not None else None
+        if asked is not None:
+            found = numbered_steps(_without_thinking("".join(step.text for step in steps)))
+            if found is not None and found != asked:
+                said = f"the recorded list has {found} steps where {asked} are asked for"
+                return (Verdict(False, "steps", said),) * len(steps)
+        if not self.demands:
+            return (Verdict(True, "text"),) * len(steps)
+        return super().verify(steps, cached)
 
     def plan_patch(
         self, prompt: str, steps: tuple[Step, ...], verdicts: Sequence[Verdict], cached: Entry | None = None

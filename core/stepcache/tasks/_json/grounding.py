@@ -223,14 +223,7 @@ def _nested(value: Any) -> bool:
 
 def _leaves(value: Any) -> Iterator[Any]:
     """The texts and numbers of a JSON value; what else there is can't be looked up."""
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from _leaves(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _leaves(part)
-    elif value is not None and not isinstance(value, bool):
-        yield value
+    return (leaf for _, leaf, _ in _places(value, {}, {}, ()))
 
 
 def _quoted(numeral: str, text: str) -> bool:
